@@ -23,6 +23,9 @@ struct against_values {
     struct cli_number rotations;
     struct cli_number snippet;
     struct cli_number max_matches;
+    struct cli_number group;
+    struct cli_number delay;
+    struct cli_number log_size;
     const char *recall;
     const char *memory;
     const char *new_path;
@@ -34,6 +37,8 @@ struct against_values {
     int find; /* by nigh_find_mode */
     int model;
     int format;
+    int sync; /* by nigh_live_sync */
+    bool stream;
     bool approximate;
     bool without_numbers;
     bool add;
@@ -66,6 +71,12 @@ struct against {
     struct cli_sink *ids;     /* --new, the same */
     struct cli_pending pending;
 };
+
+/* How documents will be signed where there is no collection yet: new_signer, where plans_new says so. */
+int cli_against_plan_new(struct against *against);
+
+/* --add --stream: all of the command.  An exit code. */
+int cli_against_stream(struct against *against);
 
 /* CLI_DONE, or the exit code after saying that a radius does not fit, or must be given. */
 int cli_against_check_radius(const struct against *against, uint32_t width_bits, uint32_t found);

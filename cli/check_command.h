@@ -9,6 +9,7 @@
 struct cli_check_values {
     struct cli_common common;
     bool tidy;
+    bool repair;
 };
 extern const struct cli_option cli_check_options[];
 

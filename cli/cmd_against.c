@@ -21,10 +21,12 @@
 
 static const char *const output_names[] = {"jsonl", "tsv", NULL};
 static const char *const model_names[] = {"gaussian", "linear", NULL};
+static const char *const sync_names[] = {"group", "each", "never", NULL};
 static const char *const method_names[] = {"auto", "scan", "tables", "psm", NULL};
 
 _Static_assert(NIGH_FINDER_SCAN == 1 && NIGH_FINDER_TABLES == 2 && NIGH_FINDER_PSM == 3,
                "the names above are in the order of the library's numbers");
+_Static_assert(NIGH_SYNC_GROUP == 0 && NIGH_SYNC_EACH == 1 && NIGH_SYNC_NEVER == 2, "as these are");
 _Static_assert(NIGH_WEAK_GAUSSIAN == 0 && NIGH_WEAK_LINEAR == 1, "and these too");
 
 #define PLACE(field) offsetof(struct against_values, field)
@@ -32,6 +34,16 @@ _Static_assert(NIGH_WEAK_GAUSSIAN == 0 && NIGH_WEAK_LINEAR == 1, "and these too"
 static const struct cli_option options[] = {
     CLI_FLAG(0, "add", PLACE(add),
              "add those that matched nothing, all of them at once; makes the collection where there is none"),
+    CLI_FLAG(0, "stream", PLACE(stream),
+             "with --add: read lines as they come, and answer each on standard output once what is new is on the disk"),
+    CLI_CHOICE(0, "sync", PLACE(sync), "WHEN", sync_names, "group",
+               "of --stream: one sync for a group of lines, for each new document, or none until the end"),
+    CLI_NUMBER(0, "group", PLACE(group), "N", 1, 1000000, "1024",
+               "of --stream: lines that are answered together, at most"),
+    CLI_NUMBER(0, "delay", PLACE(delay), "MS", 0, 60000, "0",
+               "of --stream: milliseconds that a line waits for others; 0: lines that are there go together"),
+    CLI_NUMBER(0, "log-size", PLACE(log_size), "BYTES", 4096, UINT64_C(1) << 40, "64M",
+               "of --stream: a larger log becomes a segment"),
     CLI_TEXT('o', NULL, PLACE(records), "FILE",
              "write the records of those that matched nothing to FILE, byte for byte in the form of the input; "
              "compressed by its ending .gz, .zst, .xz or .bz2"),
@@ -86,7 +98,8 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "[OPTION]... FILE.chunks INPUT...", NULL};
+static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "[OPTION]... FILE.chunks INPUT...",
+                                    "--add --stream [OPTION]... COLLECTION [INPUT]", NULL};
 
 static const char *const description[] = {
     "Says which of the inputs are already in the collection, nearly or exactly, and with --add adds the others. INPUT "
@@ -107,6 +120,10 @@ static const char *const description[] = {
     "holds no ids, so that matches go by number. How its first documents are signed, by --scheme and the options that "
     "go with it (simhash where none is given), it records with the vocabulary or the model, and later ones are signed "
     "the same; other options are refused. A file that an older nigh made does not say it, and gets a warning.",
+    "--stream is for programs that ask of one document after the other, through a pipe: a line of JSON in, of a "
+    "collection of signatures a line of hex, and a line of JSON out. What is answered as new is in a log on the disk; "
+    "the log becomes a segment when it is large, and at the end. Killed at any moment, the next --stream takes up the "
+    "log that was left; until then others cannot add to the collection.",
     "The exit code is 0 where it did what was asked, whether something matched or not; --fail-if-new and "
     "--fail-if-found are for scripts.",
     NULL,
@@ -121,6 +138,9 @@ static const char *const output_paragraphs[] = {
     "match each, the one that was added first.",
     "tsv: the same with tabs between: id1, id2, distance, collection or input, and of near-copies similarity.",
     "With --without-numbers, a match of the collection has no \"id2\", and of tsv that field is empty.",
+    "With --stream, an object for each line: {\"id\", \"new\":true, \"cluster\"}, or {\"id\", \"new\":false, "
+    "\"match\", \"distance\", \"similarity\", \"cluster\"}, of bits without similarity; \"added_as\" where the id is "
+    "there with another text; {\"line\", \"error\"} for a line that is no document. Blank lines have no answer.",
     "Without ids, old and new ones go by their numbers from 0. Of more than 1,000 new ones that are equal, and repeat "
     "an earlier one of the input, one match of each is told. A near-copy collection adds a document whose id is there "
     "with another text as ID~ and 8 digits made of its text, and says so; others tell it, and do not add it.",
@@ -145,6 +165,7 @@ static const struct cli_example examples[] = {
     {"nigh against news.nigh today.jsonl", "which of today's articles are there already"},
     {"nigh against --new fresh.txt news.nigh today.jsonl > seen.jsonl", "the ids of the others, without adding them"},
     {"nigh against --radius 5 --output tsv prints.nigh more.npy", "signatures of your own, within 5 bits"},
+    {"crawler | nigh against --add --stream seen.nigh", "answers each page, as it comes: new, or what it copies"},
     {"nigh against --add --method psm crawl.chunks batch-17.warc.gz", "a crawler's batch against a file on disk"},
     {NULL, NULL},
 };
@@ -189,8 +210,7 @@ static void ask_cost(struct against *against) {
     against->options.signer = &against->new_signer;
 }
 
-/* How documents will be signed where there is no collection yet. */
-static int plan_new(struct against *against) {
+int cli_against_plan_new(struct against *against) {
     const struct against_values *values = against->values;
     struct cli_job *job = against->job;
     struct cli_signing signing = values->signing;
@@ -233,7 +253,7 @@ static int open_collection(struct against *against) {
     nigh_signer_options held;
     nigh_signer_options_init(&held);
     ask_cost(against);
-    int code = against->values->add ? plan_new(against) : CLI_DONE;
+    int code = against->values->add ? cli_against_plan_new(against) : CLI_DONE;
     if (code != CLI_DONE) return code;
     if (nigh_against_open(job->context, against->path, &against->options, &against->work, &job->error) != NIGH_OK)
         return cli_fail(job);
@@ -551,6 +571,7 @@ static void release(struct against *against) {
 
 static int run(struct cli_job *job) {
     struct against against = {.job = job, .values = job->values};
+    if (against.values->stream) return cli_against_stream(&against);
     int code = check_use(&against);
     if (code == CLI_DONE) code = set_options(&against);
     if (code != CLI_DONE) return code;

@@ -7,6 +7,8 @@
 const struct cli_option cli_check_options[] = {
     CLI_FLAG(0, "tidy", offsetof(struct cli_check_values, tidy),
              "where nothing is damaged, remove what writers left that were killed, and say what"),
+    CLI_FLAG(0, "repair", offsetof(struct cli_check_values, repair),
+             "write a damaged log anew with all of it that can be read, and say what was lost"),
     CLI_END,
 };
 
@@ -110,6 +112,7 @@ int cli_check_run(struct cli_job *job, const char *path, cli_checker *check) {
     check_options.user = &reporter;
     check_options.tidy = checked.tidy = ((const struct cli_check_values *)job->values)->tidy;
     check_options.removed = tell_removed;
+    check_options.repair = ((const struct cli_check_values *)job->values)->repair;
     double started = cli_seconds();
     nigh_status status = check(job->context, path, &check_options, &result, &job->error);
     job->stats.work_seconds = cli_seconds() - started;

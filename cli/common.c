@@ -145,6 +145,10 @@ static const char *hint_of(nigh_reason reason) {
         return ": add them ('nigh index COLLECTION --lists tables'), or search without ('--method auto')";
     case NIGH_REASON_DAMAGED_MANIFEST:
         return "; 'nigh check' says more";
+    case NIGH_REASON_DAMAGED_LOG:
+        return "; 'nigh check --repair' saves the others";
+    case NIGH_REASON_LOG_LEFT:
+        return "; 'nigh against --add --stream' makes a segment of it";
     case NIGH_REASON_DAMAGED_TERMS:
         return "; 'nigh terms check' says more";
     case NIGH_REASON_NEEDS_FORMAT:

@@ -45,6 +45,7 @@
 #include "nigh/finder.h"
 #include "nigh/join.h"
 #include "nigh/learn.h"
+#include "nigh/live.h"
 #include "nigh/sidecar.h"
 #include "nigh/terms.h"
 #include "nigh/tune.h"

@@ -4,18 +4,18 @@
 # here is of the core and runs in every build.
 
 set(tests_of_documents
-    fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
+    fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.log fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
     fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
     golden.texts_golden
-    property.analysis property.dedup_complete property.dedup_days property.dedup_oracle property.project
+    property.analysis property.live_power property.dedup_complete property.dedup_days property.dedup_oracle property.project
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language
-    unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
+    unit.live unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
-    cli.against cli.against_days cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
+    cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
     cli.documents cli.folders
     cli.keys cli.losses cli.mixed cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal

@@ -100,7 +100,9 @@ typedef enum nigh_status {
     X(NIGH_REASON_INPUTS_THERE, 42, "again adds them once more")                                   \
     X(NIGH_REASON_COSTLY_SCHEME, 43, "ask for it to allow it")                                     \
     X(NIGH_REASON_NO_COLUMNS, 44, "nigh_columns_build() adds them")                                \
-    X(NIGH_REASON_NO_TABLES, 45, "nigh_tables_build() adds them")
+    X(NIGH_REASON_NO_TABLES, 45, "nigh_tables_build() adds them")                                  \
+    X(NIGH_REASON_DAMAGED_LOG, 50, "nigh_collection_check() can repair it")                        \
+    X(NIGH_REASON_LOG_LEFT, 51, "nigh_live_open() takes it up")
 
 typedef enum nigh_reason {
 #define NIGH_REASON_ENUM(name, number, text) name = (number),

@@ -180,6 +180,11 @@ typedef struct nigh_check_options {
      */
     int tidy;
     void (*removed)(void *user, const char *name);
+    /*
+     * Non-zero: a damaged log (nigh/live.h) is written anew with all of it that can be read; what was lost is told to
+     * `problem`, and is no problem afterwards.  NIGH_EBUSY while somebody writes.
+     */
+    int repair;
 } nigh_check_options;
 
 NIGH_API void nigh_check_options_init(nigh_check_options *options);

@@ -250,3 +250,36 @@ nigh_status nigh_index_source(nigh_context *context, const char *path, const nig
                               nigh_index_result *result, nigh_error *error) {
     return nigh__absent(error, "documents");
 }
+
+/* ------------------------------------------------------------ find or add -- */
+
+nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options, nigh_live **out,
+                           nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+void nigh_live_close(nigh_live *live) {}
+
+nigh_status nigh_live_find_or_add(nigh_live *live, const nigh_document *documents, size_t count,
+                                  nigh_live_answer *answers, nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_live_find(nigh_live *live, const nigh_document *documents, size_t count, nigh_live_answer *answers,
+                           nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_live_id(nigh_live *live, uint64_t number, char *id, size_t capacity, size_t *length,
+                         nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_live_commit(nigh_live *live, nigh_commit *commit, nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+void nigh_live_describe(nigh_live *live, nigh_live_info *out) {}
+
+const char *nigh_live_scheme(const nigh_live *live) { return NULL; }

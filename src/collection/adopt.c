@@ -22,6 +22,7 @@
 #include "collection/collection.h"
 #include "collection/collection_options.h"
 #include "collection/directory.h"
+#include "collection/log.h"
 #include "collection/sidecar.h"
 #include "collection/state.h"
 
@@ -292,9 +293,13 @@ static nigh_status publish(struct adopting *adopting, nigh_error *error) {
 
 static nigh_status number_files(struct adopting *adopting, nigh_error *error) {
     const nigh_collection *old = adopting->old;
+    bool left = false;
+    nigh_status status = nigh__logs_settle(&adopting->directory, old == NULL ? 0 : old->next_segment, &left, error);
+    if (status == NIGH_OK && left) status = nigh__log_left(&adopting->directory, error);
+    if (status != NIGH_OK) return status;
     nigh__state_clear(&adopting->directory, old == NULL ? 0 : old->next_segment);
-    nigh_status status = nigh__state_free_number(&adopting->directory, old == NULL ? 1 : old->next_segment,
-                                                 &adopting->next_number, error);
+    status = nigh__state_free_number(&adopting->directory, old == NULL ? 1 : old->next_segment, &adopting->next_number,
+                                     error);
     if (status != NIGH_OK || old == NULL || old->segment_count == 0) return status;
     struct nigh__living_entry *entries = nigh__array_add(adopting->context, &adopting->entries, old->segment_count);
     if (entries == NULL) return nigh__no_memory(error, "for a manifest");

@@ -5,11 +5,15 @@
  */
 #include "collection/check_segment.h"
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/checking.h"
 #include "collection/collection.h"
 #include "collection/deletions.h"
+#include "collection/log.h"
 #include "collection/selection.h"
 #include "collection/sidecar.h"
 
@@ -155,6 +159,46 @@ static bool check_extras(struct nigh__checking *check, const struct nigh__listin
     return go_on;
 }
 
+/* The log of documents that are in no segment yet.  Who died with one left it whole, or torn at its end. */
+static bool check_log(struct nigh__checking *check, const struct nigh__manifest *manifest, const char *scheme,
+                      uint64_t number) {
+    const struct nigh__log_plan plan = {.number = number,
+                                        .first = manifest->header.documents,
+                                        .scheme = nigh__hash(scheme, strlen(scheme)),
+                                        .width_bits = manifest->header.width_bits};
+    nigh_error problem;
+    uint64_t documents = 0;
+    uint64_t bytes = 0;
+    nigh_status status = nigh__log_check(check->directory, &plan, &documents, &bytes, &problem);
+    if (status == NIGH_ENOTFOUND) return true; /* it has become a segment meanwhile */
+    if (status == NIGH_ECORRUPT && check->options.repair) {
+        status = nigh__checking_repair_log(check, &plan, &problem);
+        if (status == NIGH_OK) status = nigh__log_check(check->directory, &plan, &documents, &bytes, &problem);
+    }
+    check->result.files++;
+    check->result.bytes += bytes;
+    check->result.documents += documents;
+    return status == NIGH_OK || nigh__checking_report(check, &problem);
+}
+
+static bool check_logs(struct nigh__checking *check, const struct nigh__listing *listing,
+                       const struct nigh__manifest *manifest, struct nigh__segment *const *open, uint32_t open_count) {
+    const uint64_t *numbers = listing->logs.data;
+    bool go_on = true;
+    for (size_t i = 0; i < listing->logs.count && go_on; i++) {
+        nigh_error problem;
+        if (numbers[i] < manifest->header.next_segment) continue; /* spent */
+        if (numbers[i] == manifest->header.next_segment && open_count != 0) {
+            go_on = check_log(check, manifest, open[0]->scheme, numbers[i]);
+            continue;
+        }
+        (void)nigh__fail_at(&problem, NIGH_ECORRUPT, check->directory->path, NIGH_NO_OFFSET,
+                            "there is a log of a later state than the newest manifest has");
+        go_on = nigh__checking_report(check, &problem);
+    }
+    return go_on;
+}
+
 static void check_state(struct nigh__checking *check, const struct nigh__listing *listing,
                         const struct nigh__manifest *manifest) {
     uint32_t open_count = 0;
@@ -167,7 +211,7 @@ static void check_state(struct nigh__checking *check, const struct nigh__listing
         return;
     }
     if (check_extras(check, listing) && check_segments(check, listing, manifest, open, &open_count) &&
-        check_across(check, open, open_count))
+        check_across(check, open, open_count) && check_logs(check, listing, manifest, open, open_count))
         (void)check_opening(check);
     for (uint32_t i = 0; i < open_count; i++) nigh__segment_close(open[i]);
     nigh__free(check->context, open);

@@ -85,6 +85,9 @@ static void count_leftovers(struct nigh__checking *check, const struct nigh__lis
         count_unlisted(check, &listing->segments, next_segment, named);
         count_unlisted(check, &listing->deletions, next_segment, named);
     }
+    const uint64_t *logs = listing->logs.data;
+    for (size_t i = 0; i < listing->logs.count; i++)
+        if (logs[i] < next_segment) check->result.leftovers++;
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
         const uint64_t *numbers = listing->sidecars[kind].data;
         for (size_t i = 0; i < listing->sidecars[kind].count; i++)
@@ -136,6 +139,16 @@ static nigh_status tidy(const struct nigh__checking *check, const char *path, ni
     nigh_status status = nigh__directory_lock(check->context, path, check->kind, &directory, error);
     if (status != NIGH_OK) return status;
     status = nigh__state_sweep(&directory, check->kind, check->options.removed, check->options.user, error);
+    nigh__file_release(&directory);
+    return status;
+}
+
+nigh_status nigh__checking_repair_log(const struct nigh__checking *check, const struct nigh__log_plan *plan,
+                                      nigh_error *error) {
+    struct nigh__file directory;
+    nigh_status status = nigh__directory_lock(check->context, check->directory->path, check->kind, &directory, error);
+    if (status != NIGH_OK) return status;
+    status = nigh__log_repair(&directory, plan, check->options.problem, check->options.user, error);
     nigh__file_release(&directory);
     return status;
 }

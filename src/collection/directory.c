@@ -16,6 +16,7 @@
 #define MANIFEST_PREFIX "manifest-"
 #define TERMS_PREFIX "terms-"
 #define DELETIONS_PREFIX "deleted-"
+#define LOG_PREFIX "log-"
 
 const char *nigh__store_name(enum nigh__store_kind kind) {
     return kind == NIGH__STORE_TERMS ? "term signature file" : "collection";
@@ -40,6 +41,10 @@ void nigh__deletions_name(char out[NIGH__NAME_SIZE], uint64_t number, const char
 
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
     (void)snprintf(out, NIGH__NAME_SIZE, TERMS_PREFIX "%020" PRIu64 "%s", number, suffix);
+}
+
+void nigh__log_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix) {
+    (void)snprintf(out, NIGH__NAME_SIZE, LOG_PREFIX "%020" PRIu64 "%s", number, suffix);
 }
 
 /* Takes "PREFIX" and exactly 20 digits; *rest is what follows. */
@@ -96,7 +101,8 @@ static bool place_of(const struct visit *visit, const char *name, struct nigh__a
     } ours[] = {{MANIFEST_PREFIX, &listing->manifests},
                 {SEGMENT_PREFIX, &listing->segments},
                 {DELETIONS_PREFIX, &listing->deletions},
-                {TERMS_PREFIX, &listing->terms}};
+                {TERMS_PREFIX, &listing->terms},
+                {LOG_PREFIX, &listing->logs}};
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
         *place = ours[i].place;
         if (parse_name(name, ours[i].prefix, number, rest)) return true;
@@ -130,7 +136,8 @@ static int visit_name(void *user, const char *name) {
     struct nigh__listing *listing = visit->listing;
     struct nigh__array *place = NULL;
     if (place_of(visit, name, &place, &number, &rest)) {
-        if (place != &listing->manifests && number > listing->highest_segment) listing->highest_segment = number;
+        if (place != &listing->manifests && place != &listing->logs && number > listing->highest_segment)
+            listing->highest_segment = number;
         if (*rest == '\0') return remember_number(visit, place, number);
         if (is_temporary(rest)) return remember_leftover(visit, name);
     }
@@ -187,6 +194,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
                                   .segments = NIGH__ARRAY(uint64_t),
                                   .deletions = NIGH__ARRAY(uint64_t),
                                   .terms = NIGH__ARRAY(uint64_t),
+                                  .logs = NIGH__ARRAY(uint64_t),
                                   .leftovers = NIGH__ARRAY(char[NIGH__NAME_SIZE])};
     for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++)
         out->sidecars[kind] = (struct nigh__array)NIGH__ARRAY(uint64_t);
@@ -200,6 +208,7 @@ nigh_status nigh__listing_read(const struct nigh__file *directory, struct nigh__
     nigh__numbers_sort(&out->segments);
     nigh__numbers_sort(&out->deletions);
     nigh__numbers_sort(&out->terms);
+    nigh__numbers_sort(&out->logs);
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) nigh__numbers_sort(&out->sidecars[kind]);
     return NIGH_OK;
 }
@@ -210,6 +219,7 @@ void nigh__listing_release(const nigh_context *context, struct nigh__listing *li
     nigh__array_release(context, &listing->deletions);
     for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++) nigh__array_release(context, &listing->sidecars[kind]);
     nigh__array_release(context, &listing->terms);
+    nigh__array_release(context, &listing->logs);
     nigh__array_release(context, &listing->leftovers);
 }
 

@@ -18,6 +18,7 @@ void nigh__segment_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *
 void nigh__manifest_name(char out[NIGH__NAME_SIZE], uint64_t sequence, const char *suffix);
 void nigh__deletions_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
 void nigh__terms_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
+void nigh__log_name(char out[NIGH__NAME_SIZE], uint64_t number, const char *suffix);
 void nigh__sidecar_name(char out[NIGH__NAME_SIZE], const struct nigh__sidecar_kind *kind, uint64_t segment,
                         const char *suffix);
 
@@ -27,6 +28,7 @@ struct nigh__listing {
     struct nigh__array deletions;                     /* uint64_t numbers, ascending */
     struct nigh__array sidecars[NIGH__SIDECAR_KINDS]; /* uint64_t numbers of segments with such a file, ascending */
     struct nigh__array terms;     /* uint64_t numbers of groups of a term signature file, ascending */
+    struct nigh__array logs;      /* uint64_t numbers, ascending */
     bool extras[NIGH__EXTRAS];    /* whether the file of each is there */
     struct nigh__array leftovers; /* char [NIGH__NAME_SIZE]: temporary files */
     uint64_t highest_segment;     /* or group, or deletions: number in any name, also of a temporary file; 0: none */

@@ -9,6 +9,7 @@
 #include "collection/check_segment.h"
 #include "collection/collection_options.h"
 #include "collection/directory.h"
+#include "collection/log.h"
 #include "collection/merge_plan.h"
 #include "collection/segment_copy.h"
 #include "collection/sidecar_build.h"
@@ -293,6 +294,10 @@ static nigh_status begin(struct merging *merging, nigh_error *error) {
     merging->result.sequence = merging->collection->sequence;
     merging->result.documents = merging->collection->documents;
     merging->result.deleted = merging->collection->deleted;
+    bool left = false;
+    status = nigh__logs_settle(merging->directory, merging->collection->next_segment, &left, error);
+    if (status == NIGH_OK && left) status = nigh__log_left(merging->directory, error);
+    if (status != NIGH_OK) return status;
     nigh__state_clear(merging->directory, merging->collection->next_segment);
     status =
         nigh__state_free_number(merging->directory, merging->collection->next_segment, &merging->next_number, error);

@@ -130,6 +130,16 @@ static void sweep_sidecars(const struct sweeping *sweeping, const struct nigh__l
     }
 }
 
+/* Those that have become segments. */
+static void sweep_logs(const struct sweeping *sweeping, const struct nigh__listing *listing, uint64_t next) {
+    char name[NIGH__NAME_SIZE];
+    const uint64_t *numbers = listing->logs.data;
+    for (size_t i = 0; i < listing->logs.count; i++) {
+        nigh__log_name(name, numbers[i], "");
+        if (numbers[i] < next) sweep_away(sweeping, name);
+    }
+}
+
 nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__store_kind kind,
                               nigh__state_removed *removed, void *user, nigh_error *error) {
     const struct sweeping sweeping = {directory, removed, user};
@@ -146,6 +156,7 @@ nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__sto
         sweep_numbers(&sweeping, &listing.deletions, manifest.header.next_segment, nigh__deletions_name);
         sweep_numbers(&sweeping, &listing.terms, manifest.header.next_segment, nigh__terms_name);
         sweep_sidecars(&sweeping, &listing, manifest.header.next_segment);
+        sweep_logs(&sweeping, &listing, manifest.header.next_segment);
     }
     if (status == NIGH_OK) nigh__manifest_release(directory->context, &manifest);
     nigh__listing_release(directory->context, &listing);

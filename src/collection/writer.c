@@ -20,6 +20,7 @@
 
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/key_lines.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -33,6 +34,7 @@
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
+#include "collection/writer.h"
 #include "signature/thresholds.h"
 
 enum state { OPEN, BROKEN, COMMITTED };
@@ -53,6 +55,7 @@ struct nigh_writer {
     struct nigh__removal removal;
     uint64_t number;                      /* of the next file */
     struct nigh__segment_writer *segment; /* NULL: it is for deleting alone */
+    bool takes_log;                       /* and may write while there is one */
     bool keep_segment;                    /* a manifest that names it, and what is deleted, may be on the disk */
     bool has_ids;                         /* of the documents added */
     bool has_weights;                     /* of the documents added */
@@ -144,6 +147,20 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     return status;
 }
 
+/* Who takes the log looks, before anything is changed, whether it can be read; nobody else writes while there is one.
+ */
+static nigh_status settle_logs(const struct nigh_writer *writer, nigh_error *error) {
+    const uint64_t next = writer->old == NULL ? 0 : writer->old->next_segment;
+    bool left = false;
+    nigh_status status = nigh__logs_settle(&writer->directory, next, &left, error);
+    if (status != NIGH_OK || !left) return status;
+    if (!writer->takes_log) return nigh__log_left(&writer->directory, error);
+    const struct nigh__log_plan plan = nigh__writer_log_plan(writer);
+    uint64_t documents = 0;
+    uint64_t bytes = 0;
+    return nigh__log_check(&writer->directory, &plan, &documents, &bytes, error);
+}
+
 static nigh_status begin_segment(struct nigh_writer *writer, nigh_error *error) {
     struct nigh__segment_plan plan = {.directory = &writer->directory,
                                       .number = writer->number++,
@@ -160,11 +177,10 @@ static nigh_status begin_segment(struct nigh_writer *writer, nigh_error *error) 
     return status;
 }
 
-static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
-    nigh_status status = make_directory(writer, error);
-    if (status == NIGH_OK)
-        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
-    if (status == NIGH_OK) status = open_old(writer, error);
+/* Under the lock: what is there, and a segment to add to. */
+static nigh_status prepare(struct nigh_writer *writer, nigh_error *error) {
+    nigh_status status = open_old(writer, error);
+    if (status == NIGH_OK) status = settle_logs(writer, error);
     if (status == NIGH_OK)
         status = nigh__state_free_number(&writer->directory, writer->old == NULL ? 1 : writer->old->next_segment,
                                          &writer->number, error);
@@ -172,6 +188,13 @@ static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
     if (status == NIGH_OK) nigh__removal_init(&writer->removal, writer->old);
     if (status != NIGH_OK || deletes_alone(writer)) return status;
     return begin_segment(writer, error);
+}
+
+static nigh_status begin(struct nigh_writer *writer, nigh_error *error) {
+    nigh_status status = make_directory(writer, error);
+    if (status == NIGH_OK)
+        status = nigh__directory_lock(writer->context, writer->path, NIGH__STORE_COLLECTION, &writer->directory, error);
+    return status == NIGH_OK ? prepare(writer, error) : status;
 }
 
 /* A scheme that names one must name this one; one that it does not name may be any. */
@@ -216,8 +239,8 @@ static nigh_status choose_scheme(struct nigh_writer *writer, const nigh_writer_o
                              &writer->scheme, error);
 }
 
-nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
-                             nigh_writer **out, nigh_error *error) {
+nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                              bool takes_log, nigh_writer **out, nigh_error *error) {
     *out = NULL;
     nigh_writer_options chosen;
     nigh_status status = nigh__options_copy(&nigh__writer_options_shape, &chosen, options, error);
@@ -229,6 +252,7 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     writer->width_bits = chosen.width_bits;
     writer->merge = chosen.merge != 0;
     writer->replaces = chosen.replace != 0;
+    writer->takes_log = takes_log;
     nigh__progress_init(&writer->progress, chosen.progress);
     writer->path = nigh__string_copy(context, path);
     if (writer->path == NULL) status = nigh__no_memory(error, "for a path");
@@ -239,6 +263,11 @@ nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh
     else
         nigh_writer_close(writer);
     return status;
+}
+
+nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                             nigh_writer **out, nigh_error *error) {
+    return nigh__writer_open(context, path, options, false, out, error);
 }
 
 /* --------------------------------------------------------------------- add */
@@ -538,4 +567,34 @@ void nigh_writer_close(nigh_writer *writer) {
     nigh__free(writer->context, writer->path);
     nigh__free(writer->context, writer->scheme);
     nigh__free(writer->context, writer);
+}
+
+/* ------------------------------------------------------------- going on -- */
+
+nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error) {
+    if (writer->state != COMMITTED) return nigh__fail(error, NIGH_EINVAL, "only a writer that has committed goes on");
+    nigh__segment_writer_close(writer->segment, writer->keep_segment);
+    nigh__removal_release(&writer->removal, NULL);
+    nigh_collection_close(writer->old);
+    writer->segment = NULL;
+    writer->old = NULL;
+    writer->state = BROKEN;
+    writer->made_directory = writer->keep_segment = false;
+    writer->has_ids = writer->has_weights = writer->has_text = false;
+    writer->key_count = 0;
+    const nigh_status status = prepare(writer, error);
+    if (status == NIGH_OK) writer->state = OPEN;
+    return status;
+}
+
+nigh_collection *nigh__writer_collection(const nigh_writer *writer) { return writer->old; }
+
+const struct nigh__file *nigh__writer_directory(const nigh_writer *writer) { return &writer->directory; }
+
+struct nigh__log_plan nigh__writer_log_plan(const nigh_writer *writer) {
+    const struct nigh_collection *old = writer->old;
+    return (struct nigh__log_plan){.number = old == NULL ? 0 : old->next_segment,
+                                   .first = old == NULL ? 0 : old->documents,
+                                   .scheme = nigh__hash(writer->scheme, strlen(writer->scheme)),
+                                   .width_bits = writer->width_bits};
 }

@@ -18,8 +18,6 @@
 #include "signature/band_keys.h"
 #include "signature/snippet.h"
 
-#define MARK_SIZE 16u /* of "~" and 8 digits */
-
 struct made {
     uint64_t text_hash;
     uint32_t id_length, snippet_length;
@@ -31,7 +29,7 @@ struct adding {
     nigh_writer *writer;
     nigh_dedup_add_options options;
     uint32_t keys[NIGH__MAX_BANDS];
-    char id[NIGH_MAX_ID_LENGTH + MARK_SIZE];
+    char id[NIGH_MAX_ID_LENGTH];
 };
 
 /* ----------------------------------------------------------------- working -- */
@@ -69,15 +67,18 @@ static nigh_status work(struct nigh__pass_worker *worker, const nigh_text *text,
 
 /* ------------------------------------------------------------------ taking -- */
 
-/* An id that is there with another text gets a mark made of this one, so that nothing is lost. */
-static nigh_status add_renamed(struct adding *adding, nigh_document *document, uint64_t text_hash, nigh_error *error) {
-    char mark[MARK_SIZE];
+size_t nigh__dedup_mark_id(const char *id, size_t id_length, uint64_t text_hash, char *out) {
+    char mark[16];
     const int length = snprintf(mark, sizeof mark, "~%08" PRIx32, (uint32_t)(text_hash >> 32));
-    const size_t kept = nigh__smaller(document->id_length, NIGH_MAX_ID_LENGTH - (size_t)length);
-    memcpy(adding->id, document->id, kept);
-    memcpy(adding->id + kept, mark, (size_t)length);
+    const size_t kept = nigh__smaller(id_length, NIGH_MAX_ID_LENGTH - (size_t)length);
+    memcpy(out, id, kept);
+    memcpy(out + kept, mark, (size_t)length);
+    return kept + (size_t)length;
+}
+
+static nigh_status add_renamed(struct adding *adding, nigh_document *document, uint64_t text_hash, nigh_error *error) {
+    document->id_length = nigh__dedup_mark_id(document->id, document->id_length, text_hash, adding->id);
     document->id = adding->id;
-    document->id_length = kept + (size_t)length;
     return nigh_writer_add(adding->writer, document, error);
 }
 

@@ -129,6 +129,12 @@ nigh_status nigh__dedup_new(nigh_context *context, const nigh_dedup_options *opt
 nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
                                nigh_error *error);
 
+/*
+ * An id that is there with another text gets a mark made of this one's hash, so that nothing is lost.  `out` has room
+ * for NIGH_MAX_ID_LENGTH; returns how long it is.
+ */
+size_t nigh__dedup_mark_id(const char *id, size_t id_length, uint64_t text_hash, char *out);
+
 /* Whether records of all these formats (1 << each) can be written into one file, and annotated. */
 nigh_status nigh__dedup_check_formats(unsigned formats, bool annotate, nigh_error *error);
 

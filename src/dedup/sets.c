@@ -117,7 +117,7 @@ nigh_status nigh__sets_find(const struct nigh__sets *sets, struct nigh__sets_rea
     return find_set(sets, &reader->words[0], document, out, error);
 }
 
-static uint64_t count_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
+uint64_t nigh__set_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     uint64_t common = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
         const uint64_t x = a[i];
@@ -137,8 +137,8 @@ nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_r
     nigh_status status = find_set(sets, &reader->words[0], a, &x, error);
     if (status == NIGH_OK) status = find_set(sets, &reader->words[1], b, &y, error);
     if (status == NIGH_OK)
-        *out = count_common(x, nigh__dedup_document(sets->dedup, a)->features, y,
-                            nigh__dedup_document(sets->dedup, b)->features);
+        *out = nigh__set_common(x, nigh__dedup_document(sets->dedup, a)->features, y,
+                                nigh__dedup_document(sets->dedup, b)->features);
     return status;
 }
 
@@ -146,6 +146,7 @@ nigh_status nigh__sets_common_with(const struct nigh__sets *sets, struct nigh__s
                                    const uint64_t *set, size_t count, uint64_t *out, nigh_error *error) {
     const uint64_t *own = NULL;
     nigh_status status = find_set(sets, &reader->words[0], document, &own, error);
-    if (status == NIGH_OK) *out = count_common(own, nigh__dedup_document(sets->dedup, document)->features, set, count);
+    if (status == NIGH_OK)
+        *out = nigh__set_common(own, nigh__dedup_document(sets->dedup, document)->features, set, count);
     return status;
 }

@@ -51,6 +51,9 @@ nigh_status nigh__sets_common(const struct nigh__sets *sets, struct nigh__sets_r
 nigh_status nigh__sets_common_with(const struct nigh__sets *sets, struct nigh__sets_reader *reader, uint64_t document,
                                    const uint64_t *set, size_t count, uint64_t *out, nigh_error *error);
 
+/* How many words two sets have in common, each sorted and without repeats. */
+uint64_t nigh__set_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+
 /*
  * A set of what a text has: sorted and without repeats, *count of them.  `words` and `scratch` have room for one more
  * than its features; it is in either.  A text without a feature has one made of all of it, which only copies share.

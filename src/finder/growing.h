@@ -31,4 +31,14 @@ struct nigh_growing_finder {
 nigh_status nigh__growing_add(nigh_growing_finder *finder, const uint8_t *rows, uint64_t count,
                               const uint32_t *clusters, nigh_error *error);
 
+/*
+ * As nigh_growing_finder_find_or_add(), where somebody is asked before a row is added under its number: NIGH_EEXISTS
+ * leaves it out, as one that was not come to; any other failure ends it, and the rows of its piece that were accepted
+ * are not added either.  `accept` NULL: nothing is added.
+ */
+typedef nigh_status nigh__growing_accept(void *user, size_t row, uint64_t number, nigh_error *error);
+nigh_status nigh__growing_place(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
+                                const nigh_find_options *options, nigh__growing_accept *accept, void *user,
+                                nigh_placed *out, nigh_error *error);
+
 #endif

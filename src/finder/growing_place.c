@@ -28,6 +28,11 @@ struct placing {
     uint8_t *added_rows; /* the same as they were given */
     uint32_t *clusters;  /* of these */
     size_t added_count;
+    size_t first; /* of the piece, among all that are placed */
+    nigh__growing_accept *accept;
+    void *user;
+    bool only_finds;
+    nigh_error *error;
 };
 
 static nigh_status placing_init(struct placing *placing, nigh_error *error) {
@@ -77,7 +82,7 @@ static uint64_t cluster_of(const struct placing *placing, uint64_t number) {
     return number < rows ? nigh_growing_finder_cluster(placing->finder, number) : placing->clusters[number - rows];
 }
 
-static void place_row(struct placing *placing, size_t i, const nigh_results *found) {
+static nigh_status place_row(struct placing *placing, size_t i, const nigh_results *found) {
     const nigh_growing_finder *finder = placing->finder;
     const size_t bytes = nigh__row_bytes(finder->options.width_bits);
     const uint64_t *row = placing->words + i * finder->words;
@@ -91,12 +96,17 @@ static void place_row(struct placing *placing, size_t i, const nigh_results *fou
     if (count == 0 || placing->options.mode == NIGH_FIND_ALL) compare_added(placing, row, placed);
     const bool matched = placed->match != NIGH_ALL_64;
     const uint64_t number = finder->rows + placing->added_count;
-    placed->cluster = matched ? cluster_of(placing, placed->match) : number;
-    if (matched && !placing->options.add_matched) return;
+    if (matched) placed->cluster = cluster_of(placing, placed->match);
+    if (placing->only_finds || (matched && !placing->options.add_matched)) return NIGH_OK;
+    const nigh_status status =
+        placing->accept == NULL ? NIGH_OK : placing->accept(placing->user, placing->first + i, number, placing->error);
+    if (status != NIGH_OK) return status == NIGH_EEXISTS ? NIGH_OK : status;
+    if (!matched) placed->cluster = number;
     placed->number = number;
     memcpy(placing->added + placing->added_count * finder->words, row, finder->words * sizeof *row);
     memcpy(placing->added_rows + placing->added_count * bytes, placing->rows + i * bytes, bytes);
     placing->clusters[placing->added_count++] = (uint32_t)placed->cluster;
+    return NIGH_OK;
 }
 
 static void out_clear(nigh_placed *out, size_t count) {
@@ -115,7 +125,9 @@ static nigh_status place_piece(struct placing *placing, nigh_error *error) {
         nigh__distinct_copy(placing->words, finder->words, placing->rows, placing->count,
                             nigh__row_bytes(finder->options.width_bits));
         placing->added_count = 0;
-        for (size_t i = 0; i < placing->count; i++) place_row(placing, i, found);
+        for (size_t i = 0; i < placing->count && status == NIGH_OK; i++) status = place_row(placing, i, found);
+    }
+    if (status == NIGH_OK) {
         status = nigh__growing_add(finder, placing->added_rows, placing->added_count,
                                    placing->options.add_matched ? placing->clusters : NULL, error);
     }
@@ -124,9 +136,10 @@ static nigh_status place_piece(struct placing *placing, nigh_error *error) {
     return status;
 }
 
-nigh_status nigh_growing_finder_find_or_add(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
-                                            const nigh_find_options *options, nigh_placed *out, nigh_error *error) {
-    struct placing placing = {.finder = finder};
+static nigh_status place_all(struct placing placing, const uint8_t *rows, size_t count,
+                             const nigh_find_options *options, nigh_placed *out, nigh_error *error) {
+    const nigh_growing_finder *finder = placing.finder;
+    placing.error = error;
     out_clear(out, count);
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &placing.options, options, error);
     if (status == NIGH_OK)
@@ -138,9 +151,22 @@ nigh_status nigh_growing_finder_find_or_add(nigh_growing_finder *finder, const u
         placing.rows = rows + at * nigh__row_bytes(width_bits);
         placing.count = nigh__smaller(PIECE, count - at);
         placing.out = out + at;
+        placing.first = at;
         if (weights != NULL) placing.options.weights = weights + at * width_bits;
         status = place_piece(&placing, error);
     }
     placing_release(&placing);
     return status;
+}
+
+nigh_status nigh_growing_finder_find_or_add(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
+                                            const nigh_find_options *options, nigh_placed *out, nigh_error *error) {
+    return place_all((struct placing){.finder = finder}, rows, count, options, out, error);
+}
+
+nigh_status nigh__growing_place(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
+                                const nigh_find_options *options, nigh__growing_accept *accept, void *user,
+                                nigh_placed *out, nigh_error *error) {
+    const struct placing placing = {.finder = finder, .accept = accept, .user = user, .only_finds = accept == NULL};
+    return place_all(placing, rows, count, options, out, error);
 }

@@ -3,7 +3,8 @@
  * One meaning of the same: documents that come day by day, each day held against what
  * stayed of the days before and added to it, are decided on as in one run over all of them,
  * to the document.  Also in crowds, over the budget, of copies and of documents without a
- * feature, and for any number of threads.
+ * feature, and for any number of threads.  So are documents that are found or added one by one,
+ * in groups of any size, by processes that end in the middle.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -180,6 +181,77 @@ static void live_days(nigh_context *context, struct corpus *corpus, const nigh_d
     scratch_free(folder);
 }
 
+/* --------------------------------------------------------------- find or add */
+
+#define GROUP 40u
+
+static nigh_live *open_stream(nigh_context *context, const char *place, double threshold) {
+    nigh_signer_options signing;
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_error error;
+    nigh_signer_options_init(&signing);
+    signing.scheme = NIGH_SCHEME_MINHASH;
+    signing.threshold = threshold;
+    nigh_live_options_init(&options);
+    options.create = 1;
+    options.signer = &signing;
+    options.sync = NIGH_SYNC_NEVER;
+    options.log_bytes = 50000;
+    assert_ok(nigh_live_open(context, place, &options, &live, &error), &error);
+    return live;
+}
+
+static nigh_document line_document(const struct corpus *corpus, size_t number) {
+    const char *line = corpus->lines[number];
+    const char *id = line + strlen("{\"id\":\"");
+    const char *text = strstr(line, "\"text\":\"") + strlen("\"text\":\"");
+    return (nigh_document){.size = sizeof(nigh_document),
+                           .id = id,
+                           .id_length = (size_t)(strchr(id, '"') - id),
+                           .text = text,
+                           .text_length = (size_t)(strrchr(text, '"') - text)};
+}
+
+static void check_answer(const struct corpus *corpus, size_t number, nigh_live *live, const nigh_live_answer *answer) {
+    char id[64];
+    size_t length = 0;
+    nigh_error error;
+    assert_true((answer->match == NIGH_ALL_64) == (answer->number != NIGH_ALL_64));
+    assert_ok(nigh_live_id(live, answer->cluster, id, sizeof id, &length, &error), &error);
+    assert_int_equal(length, strlen(corpus->verdicts[number]));
+    assert_memory_equal(id, corpus->verdicts[number], length);
+}
+
+/* In groups of any size, over many segments, and left in the middle as by a kill. */
+static void live_stream(nigh_context *context, const struct corpus *corpus, double threshold, uint64_t seed) {
+    struct nigh__rng rng = {.state = seed};
+    char *folder = scratch_new();
+    char *place = path_in(folder, "c.nigh");
+    nigh_live *live = open_stream(context, place, threshold);
+    nigh_error error;
+    for (size_t begin = 0; begin < corpus->count;) {
+        nigh_document documents[GROUP];
+        nigh_live_answer answers[GROUP];
+        size_t count = 1 + nigh__rng_next(&rng) % GROUP;
+        if (count > corpus->count - begin) count = corpus->count - begin;
+        for (size_t i = 0; i < count; i++) documents[i] = line_document(corpus, begin + i);
+        assert_ok(nigh_live_find_or_add(live, documents, count, answers, &error), &error);
+        for (size_t i = 0; i < count; i++) check_answer(corpus, begin + i, live, &answers[i]);
+        begin += count;
+        if (nigh__rng_next(&rng) % 20 != 0) continue;
+        nigh_live_close(live);
+        live = open_stream(context, place, threshold);
+    }
+    nigh_check_result result = {.size = sizeof result};
+    assert_ok(nigh_live_commit(live, NULL, &error), &error);
+    nigh_live_close(live);
+    assert_ok(nigh_collection_check(context, place, NULL, &result, &error), &error);
+    assert_int_equal(result.leftovers, 0);
+    free(place);
+    scratch_free(folder);
+}
+
 /* ---------------------------------------------------------------------- tests */
 
 static void test_days(void **state) {
@@ -202,6 +274,7 @@ static void test_days(void **state) {
         options.bucket_budget = ways[i].budget;
         options.threshold = ways[i].threshold;
         live_days(*state, &corpus, &options, i + 10);
+        if (ways[i].budget == 0) live_stream(*state, &corpus, ways[i].threshold, i + 20);
         corpus_release(&corpus);
     }
 }

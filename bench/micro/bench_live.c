@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/*
+ * What a durable find-or-add costs beside what the disk can do.
+ *
+ * Fingerprints of 64 bits, radius 3, half of those asked near one that is there, against a collection of --rows, in
+ * batches; before and after each size of batch the disk is asked how many syncs of as many bytes it makes.  Then
+ * without syncs, near-copies of texts beside dedup of the same, the opening of a log that was left, and SQLite
+ * (peer/peer_sqlite.c) where it is installed, all in one run: the disk and the machine are other people's too.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "measure.h"
+
+#define RADIUS 3u
+#define LARGEST_BATCH 1024u
+#define MOST_CALLS 1000000u
+#define RECORD_BYTES 72u /* of a fingerprint in the log */
+#define TEXT_WORDS 60u
+
+struct bench {
+    uint64_t rows, seconds, texts, log_megabytes;
+    bool no_peer;
+    const char *self;
+    char folder[MEASURE_FOLDER];
+    nigh_context *context;
+    struct nigh__rng rng;
+    uint64_t last;
+    double *calls; /* seconds of each */
+};
+
+static void path_in(const struct bench *bench, const char *name, char out[256]) {
+    (void)snprintf(out, 256, "%s/%s", bench->folder, name);
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* -------------------------------------------------------------------- the disk -- */
+
+/* Syncs a second, of appends of so many bytes. */
+static double sync_rate(const struct bench *bench, size_t bytes, double seconds) {
+    char path[256];
+    uint8_t *block = measure_allocate(bytes, 1);
+    memset(block, 7, bytes);
+    path_in(bench, "sync", path);
+    const int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+    if (file < 0) measure_fail("a file to sync", path);
+    uint64_t syncs = 0;
+    const double began = measure_wall();
+    for (; measure_wall() - began < seconds; syncs++)
+        if (write(file, block, bytes) != (ssize_t)bytes || fsync(file) != 0) measure_fail("a sync", path);
+    const double rate = (double)syncs / (measure_wall() - began);
+    (void)close(file);
+    (void)unlink(path);
+    free(block);
+    return rate;
+}
+
+/* ---------------------------------------------------------------- fingerprints -- */
+
+static uint64_t next_print(struct bench *bench, uint64_t number) {
+    const uint64_t fresh = nigh__rng_next(&bench->rng);
+    bench->last = number % 2 == 0 ? fresh : bench->last ^ UINT64_C(1) << fresh % 64;
+    return bench->last;
+}
+
+static void make_collection(struct bench *bench, const char *path, uint64_t rows) {
+    nigh_writer_options options;
+    nigh_writer *writer = NULL;
+    nigh_error error;
+    nigh_writer_options_init(&options);
+    options.width_bits = 64;
+    measure_must(nigh_writer_open(bench->context, path, &options, &writer, &error), &error, "open a writer");
+    for (uint64_t i = 0; i < rows; i++) {
+        const uint64_t print = nigh__rng_next(&bench->rng);
+        const nigh_document document = {.size = sizeof document, .signature = (const uint8_t *)&print};
+        measure_must(nigh_writer_add(writer, &document, &error), &error, "add");
+    }
+    measure_must(nigh_writer_commit(writer, NULL, &error), &error, "commit");
+    nigh_writer_close(writer);
+}
+
+static nigh_live *open_live(const struct bench *bench, const char *path, nigh_live_sync sync, uint64_t log_bytes) {
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_error error;
+    nigh_live_options_init(&options);
+    options.radius = RADIUS;
+    options.create = 1;
+    options.width_bits = 64;
+    options.sync = sync;
+    if (log_bytes != 0) options.log_bytes = log_bytes;
+    measure_must(nigh_live_open(bench->context, path, &options, &live, &error), &error, "open a live");
+    return live;
+}
+
+/* Calls of one batch each, for some seconds; documents a second. */
+static double ask(struct bench *bench, nigh_live *live, size_t batch, double seconds, double *p99) {
+    static uint64_t prints[LARGEST_BATCH];
+    static nigh_document documents[LARGEST_BATCH];
+    static nigh_live_answer answers[LARGEST_BATCH];
+    nigh_error error;
+    size_t calls = 0;
+    for (size_t i = 0; i < batch; i++)
+        documents[i] = (nigh_document){.size = sizeof documents[i], .signature = (const uint8_t *)&prints[i]};
+    const double began = measure_wall();
+    while (calls < MOST_CALLS && measure_wall() - began < seconds) {
+        for (size_t i = 0; i < batch; i++) prints[i] = next_print(bench, i);
+        const double from = measure_wall();
+        measure_must(nigh_live_find_or_add(live, documents, batch, answers, &error), &error, "find or add");
+        bench->calls[calls++] = measure_wall() - from;
+    }
+    const double rate = (double)(calls * batch) / (measure_wall() - began);
+    qsort(bench->calls, calls, sizeof *bench->calls, by_size);
+    *p99 = bench->calls[calls * 99 / 100];
+    return rate;
+}
+
+static void measure_prints(struct bench *bench, const char *path) {
+    static const size_t batches[] = {1, 64, 1024};
+    const double seconds = (double)bench->seconds;
+    const double began = measure_wall();
+    nigh_live *live = open_live(bench, path, NIGH_SYNC_GROUP, 0);
+    printf("opened %" PRIu64 " fingerprints in %.2f s\n\n", bench->rows, measure_wall() - began);
+    printf("durable find-or-add, radius %u, one thread\n", RADIUS);
+    printf("batch   disk syncs/s   documents/s   of what the disk can   p99 of a call   in syncs\n");
+    for (size_t i = 0; i < 3; i++) {
+        double p99;
+        const size_t bytes = (batches[i] / 2 + 1) * RECORD_BYTES;
+        const double before = sync_rate(bench, bytes, seconds / 3);
+        const double rate = ask(bench, live, batches[i], seconds, &p99);
+        const double disk = (before + sync_rate(bench, bytes, seconds / 3)) / 2;
+        printf("%5zu   %12.0f   %11.0f   %20.2f   %10.2f ms   %8.1f\n", batches[i], disk, rate,
+               rate / (disk * (double)batches[i]), p99 * 1e3, p99 * disk);
+    }
+    nigh_live_close(live);
+    live = open_live(bench, path, NIGH_SYNC_NEVER, 0);
+    for (size_t i = 0; i < 3; i++) {
+        double p99;
+        const double rate = ask(bench, live, batches[i], seconds, &p99);
+        printf("%5zu          never   %11.0f   %20s   %10.2f ms\n", batches[i], rate, "", p99 * 1e3);
+    }
+    nigh_live_close(live);
+}
+
+/* A log that a killed process left, on a small collection: what is read is the log. */
+static void measure_recovery(struct bench *bench) {
+    char path[256];
+    double p99;
+    nigh_live_info info = {.size = sizeof info};
+    path_in(bench, "left.nigh", path);
+    nigh_live *live = open_live(bench, path, NIGH_SYNC_NEVER, UINT64_C(1) << 40);
+    do {
+        (void)ask(bench, live, LARGEST_BATCH, 0.2, &p99);
+        nigh_live_describe(live, &info);
+    } while (info.log_bytes < bench->log_megabytes << 20);
+    nigh_live_close(live);
+    const double began = measure_wall();
+    live = open_live(bench, path, NIGH_SYNC_GROUP, 0);
+    printf("\na log of %" PRIu64 " MB (%" PRIu64 " documents) that was left: opened in %.2f s\n", info.log_bytes >> 20,
+           info.in_log, measure_wall() - began);
+    nigh_live_close(live);
+}
+
+/* ----------------------------------------------------------------------- texts -- */
+
+struct texts {
+    char **texts;
+    uint64_t count, next;
+};
+
+static void make_texts(struct bench *bench, struct texts *out) {
+    out->texts = measure_allocate(out->count, sizeof *out->texts);
+    for (uint64_t i = 0; i < out->count; i++) {
+        char *text = measure_allocate(TEXT_WORDS * 9 + 1, 1);
+        const bool copy = i > 0 && nigh__rng_next(&bench->rng) % 4 == 0;
+        if (copy) {
+            memcpy(text, out->texts[nigh__rng_next(&bench->rng) % i], TEXT_WORDS * 9 + 1);
+            (void)snprintf(text, 9, "w%07" PRIx64, nigh__rng_next(&bench->rng) % 100000);
+            text[8] = ' ';
+        }
+        for (size_t k = 0; k < TEXT_WORDS && !copy; k++)
+            (void)snprintf(text + 9 * k, 10, "w%07" PRIx64 " ", nigh__rng_next(&bench->rng) % 100000);
+        out->texts[i] = text;
+    }
+}
+
+static nigh_status next_text(void *user, nigh_text *out, nigh_error *error) {
+    struct texts *texts = user;
+    (void)error;
+    if (texts->next == texts->count) return NIGH_END;
+    out->text = texts->texts[texts->next++];
+    out->text_length = strlen(out->text);
+    return NIGH_OK;
+}
+
+static nigh_status rewind_texts(void *user, nigh_error *error) {
+    (void)error;
+    ((struct texts *)user)->next = 0;
+    return NIGH_OK;
+}
+
+static double dedup_texts(const struct bench *bench, struct texts *texts, uint64_t *kept) {
+    nigh_source source;
+    nigh_dedup_options options;
+    nigh_dedup *dedup = NULL;
+    nigh_dedup_info info = {.size = sizeof info};
+    nigh_error error;
+    nigh_source_init(&source);
+    nigh_dedup_options_init(&options);
+    source.user = texts;
+    source.next = next_text;
+    source.rewind = rewind_texts;
+    options.threads = 1;
+    const double began = measure_now();
+    measure_must(nigh_dedup_source(bench->context, &source, NULL, &options, &dedup, &error), &error, "dedup");
+    const double seconds = measure_now() - began;
+    nigh_dedup_describe(dedup, &info);
+    *kept = info.kept;
+    nigh_dedup_free(dedup);
+    return seconds;
+}
+
+static double stream_texts(const struct bench *bench, const struct texts *texts, uint64_t *kept) {
+    static nigh_document documents[LARGEST_BATCH];
+    static nigh_live_answer answers[LARGEST_BATCH];
+    char path[256];
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_live_info info = {.size = sizeof info};
+    nigh_error error;
+    nigh_live_options_init(&options);
+    options.create = 1;
+    path_in(bench, "texts.nigh", path);
+    measure_must(nigh_live_open(bench->context, path, &options, &live, &error), &error, "open a live");
+    const double began = measure_now();
+    for (uint64_t at = 0; at < texts->count;) {
+        size_t count = 0;
+        for (; count < LARGEST_BATCH && at < texts->count; count++, at++)
+            documents[count] = (nigh_document){
+                .size = sizeof documents[0], .text = texts->texts[at], .text_length = strlen(texts->texts[at])};
+        measure_must(nigh_live_find_or_add(live, documents, count, answers, &error), &error, "find or add");
+    }
+    measure_must(nigh_live_commit(live, NULL, &error), &error, "commit");
+    const double seconds = measure_now() - began;
+    nigh_live_describe(live, &info);
+    *kept = info.documents;
+    nigh_live_close(live);
+    return seconds;
+}
+
+static void measure_texts(struct bench *bench) {
+    struct texts texts = {.count = bench->texts};
+    uint64_t kept[2];
+    make_texts(bench, &texts);
+    const double dedup = dedup_texts(bench, &texts, &kept[0]);
+    const double stream = stream_texts(bench, &texts, &kept[1]);
+    printf("\nnear-copies, verified, %" PRIu64 " texts of %u words, one thread: dedup %.0f/s, kept %" PRIu64
+           "; find-or-add in batches of %u, durable, %.0f/s, kept %" PRIu64 ": %.2f of it\n",
+           texts.count, TEXT_WORDS, (double)texts.count / dedup, kept[0], LARGEST_BATCH, (double)texts.count / stream,
+           kept[1], dedup / stream);
+    for (uint64_t i = 0; i < texts.count; i++) free(texts.texts[i]);
+    free(texts.texts);
+}
+
+/* ---------------------------------------------------------------------- SQLite -- */
+
+static void measure_peer(const struct bench *bench, const char *sync) {
+    char command[1024];
+    const char *slash = strrchr(bench->self, '/');
+    (void)snprintf(command, sizeof command,
+                   "'%.*s/peer_sqlite' '%s' %" PRIu64 " %" PRIu64 " %s 1 64 1024 && rm -f '%s'/peer.sqlite*",
+                   (int)(slash == NULL ? 1 : slash - bench->self), slash == NULL ? "." : bench->self, bench->folder,
+                   bench->rows, bench->seconds, sync, bench->folder);
+    (void)fflush(stdout);
+    FILE *lines = popen(command, "r");
+    uint64_t batch = 0;
+    double rate = 0;
+    double p99 = 0;
+    while (lines != NULL && fscanf(lines, "%" SCNu64 " %lf %lf", &batch, &rate, &p99) == 3)
+        printf("%5" PRIu64 "   %12s   %11.0f   %20s   %10.2f ms\n", batch, sync, rate, "", p99 * 1e3);
+    if (lines == NULL || pclose(lines) != 0) printf("(there is no SQLite here to hold it against)\n");
+}
+
+/* ------------------------------------------------------------------------- main -- */
+
+int main(int count, char **arguments) {
+    static const char usage[] = "bench_live [--rows N] [--seconds N] [--texts N] [--log MB] [--no-peer] [--quick]";
+    struct bench bench = {.rows = 10000000, .seconds = 6, .texts = 200000, .log_megabytes = 64, .rng = {.state = 1}};
+    const struct measure_option options[] = {
+        {.name = "rows", .number = &bench.rows, .least = 1000, .most = 1000000000, .quick = 100000},
+        {.name = "seconds", .number = &bench.seconds, .least = 1, .most = 600, .quick = 1},
+        {.name = "texts", .number = &bench.texts, .least = 1, .most = 100000000, .quick = 20000},
+        {.name = "log", .number = &bench.log_megabytes, .least = 1, .most = 4096, .quick = 8},
+        {.name = "no-peer", .flag = &bench.no_peer},
+        {.name = NULL},
+    };
+    nigh_error error;
+    char path[256];
+    if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
+    bench.self = arguments[0];
+    bench.calls = measure_allocate(MOST_CALLS, sizeof *bench.calls);
+    measure_must(nigh_context_new(NULL, &bench.context, &error), &error, "a context");
+    measure_folder_make(bench.folder);
+    measure_print_host(stdout, nigh_context_kernel(bench.context));
+    path_in(&bench, "prints.nigh", path);
+    make_collection(&bench, path, bench.rows);
+    measure_prints(&bench, path);
+    if (!bench.no_peer) {
+        printf("\nSQLite, WAL, four indexed columns of 16 bits\n");
+        measure_peer(&bench, "FULL");
+        measure_peer(&bench, "OFF");
+    }
+    measure_recovery(&bench);
+    measure_texts(&bench);
+    measure_folder_remove(bench.folder);
+    nigh_context_free(bench.context);
+    free(bench.calls);
+    return 0;
+}

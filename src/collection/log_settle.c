@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a writer does about logs before it changes the state that they go with. */
+#include "base/status.h"
+#include "collection/directory.h"
+#include "collection/log.h"
+
+nigh_status nigh__logs_settle(const struct nigh__file *directory, uint64_t next, bool *left, nigh_error *error) {
+    struct nigh__listing listing;
+    *left = false;
+    nigh_status status = nigh__listing_read(directory, &listing, error);
+    if (status != NIGH_OK) return status;
+    const uint64_t *numbers = listing.logs.data;
+    for (size_t i = 0; i < listing.logs.count; i++) {
+        if (numbers[i] < next) nigh__log_remove(directory, numbers[i]);
+        if (numbers[i] == next) *left = true;
+        if (numbers[i] > next)
+            status = nigh__fail_at(error, NIGH_ECORRUPT, directory->path, NIGH_NO_OFFSET,
+                                   "there is a log of a later state than the newest manifest has");
+    }
+    nigh__listing_release(directory->context, &listing);
+    return status;
+}
+
+nigh_status nigh__log_left(const struct nigh__file *directory, nigh_error *error) {
+    return nigh__because(error, NIGH_REASON_LOG_LEFT,
+                         nigh__fail_at(error, NIGH_EBUSY, directory->path, NIGH_NO_OFFSET,
+                                       "there is a log of documents that are in no segment yet"));
+}

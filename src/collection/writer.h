@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a writer offers to who keeps one open for long, beside nigh/collection.h: the log, and going on after a commit.
+ */
+#ifndef NIGH_COLLECTION_WRITER_H
+#define NIGH_COLLECTION_WRITER_H
+
+#include "collection/collection.h"
+#include "collection/log.h"
+
+/*
+ * As nigh_writer_open().  Who `takes_log` reads the log that is there, if any, before anything else is added, and what
+ * it commits has all of it; others are refused while there is one (NIGH_EBUSY, NIGH_REASON_LOG_LEFT).
+ */
+nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
+                              bool takes_log, nigh_writer **out, nigh_error *error);
+
+/* After a commit: goes on under the same lock, as if opened anew.  After a failure it can only be closed. */
+nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error);
+
+/* What is there, without what was added since; NULL: nothing.  Until the writer is renewed or closed. */
+nigh_collection *nigh__writer_collection(const nigh_writer *writer);
+/* The directory that it has locked. */
+const struct nigh__file *nigh__writer_directory(const nigh_writer *writer);
+/* The log that goes with what is there. */
+struct nigh__log_plan nigh__writer_log_plan(const nigh_writer *writer);
+
+#endif

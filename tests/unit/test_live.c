@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/*
+ * Find or add.  Fingerprints against a program that compares each with all that were kept;
+ * ids that are taken; a log that is left, damaged, or in the way; a disk that fails; threads.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "nigh.h"
+#include "support/support.h"
+
+#define ROWS 6000u
+#define RADIUS 3u
+
+static nigh_live *open_waiting(nigh_context *context, const char *path, uint64_t log_bytes, nigh_live_sync sync,
+                               uint32_t group_us) {
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_error error;
+    nigh_live_options_init(&options);
+    options.create = 1;
+    options.width_bits = 64;
+    options.radius = RADIUS;
+    options.sync = sync;
+    options.log_bytes = log_bytes;
+    options.group_us = group_us;
+    assert_ok(nigh_live_open(context, path, &options, &live, &error), &error);
+    return live;
+}
+
+static nigh_live *open_rows(nigh_context *context, const char *path, uint64_t log_bytes, nigh_live_sync sync) {
+    return open_waiting(context, path, log_bytes, sync, 0);
+}
+
+static nigh_live_info describe(nigh_live *live) {
+    nigh_live_info info = {.size = sizeof info};
+    nigh_live_describe(live, &info);
+    return info;
+}
+
+/* Words of which half are near an earlier one. */
+static void make_words(uint64_t *words, size_t count, uint64_t seed) {
+    struct nigh__rng rng = {.state = seed};
+    for (size_t i = 0; i < count; i++) {
+        words[i] = nigh__rng_next(&rng);
+        if (i == 0 || nigh__rng_next(&rng) % 2 == 0) continue;
+        words[i] = words[nigh__rng_next(&rng) % i];
+        for (uint64_t flips = nigh__rng_next(&rng) % (RADIUS + 3); flips > 0; flips--)
+            words[i] ^= UINT64_C(1) << nigh__rng_next(&rng) % 64;
+    }
+}
+
+/* Those that were kept, by a program that knows nothing of the library. */
+struct oracle {
+    uint64_t kept[ROWS];
+    size_t count;
+};
+
+static void expect_answer(struct oracle *oracle, uint64_t word, const nigh_live_answer *answer) {
+    for (size_t i = 0; i < oracle->count; i++) {
+        const unsigned distance = (unsigned)__builtin_popcountll(oracle->kept[i] ^ word);
+        if (distance > RADIUS) continue;
+        assert_int_equal(answer->match, i);
+        assert_int_equal(answer->cluster, i);
+        assert_int_equal(answer->distance, distance);
+        assert_int_equal(answer->number, NIGH_ALL_64);
+        return;
+    }
+    assert_int_equal(answer->match, NIGH_ALL_64);
+    assert_int_equal(answer->number, oracle->count);
+    assert_int_equal(answer->cluster, oracle->count);
+    oracle->kept[oracle->count++] = word;
+}
+
+static void give(nigh_live *live, const uint64_t *words, size_t count, nigh_live_answer *answers) {
+    nigh_document documents[64];
+    nigh_error error;
+    assert_true(count <= 64);
+    for (size_t i = 0; i < count; i++)
+        documents[i] = (nigh_document){.size = sizeof documents[i], .signature = (const uint8_t *)&words[i]};
+    assert_ok(nigh_live_find_or_add(live, documents, count, answers, &error), &error);
+}
+
+static void as_one_by_one(nigh_context *context, uint64_t log_bytes, nigh_live_sync sync, size_t rows, uint64_t seed) {
+    struct nigh__rng rng = {.state = seed};
+    char *scratch = scratch_new();
+    char *path = path_in(scratch, "c.nigh");
+    uint64_t *words = malloc(rows * sizeof *words);
+    struct oracle *oracle = calloc(1, sizeof *oracle);
+    make_words(words, rows, seed);
+    nigh_live *live = open_rows(context, path, log_bytes, sync);
+    uint64_t recovered = 0;
+    for (size_t begin = 0; begin < rows;) {
+        nigh_live_answer answers[64];
+        size_t count = 1 + nigh__rng_next(&rng) % 64;
+        if (count > rows - begin) count = rows - begin;
+        give(live, words + begin, count, answers);
+        for (size_t i = 0; i < count; i++) expect_answer(oracle, words[begin + i], &answers[i]);
+        begin += count;
+        if (nigh__rng_next(&rng) % 16 != 0) continue;
+        const uint64_t in_log = describe(live).in_log;
+        nigh_live_close(live); /* as if killed: nothing is committed */
+        live = open_rows(context, path, log_bytes, sync);
+        assert_int_equal(describe(live).recovered, in_log);
+        assert_int_equal(describe(live).documents, oracle->count);
+        recovered += in_log;
+    }
+    assert_true(recovered > 0);
+    nigh_error error;
+    assert_ok(nigh_live_commit(live, NULL, &error), &error);
+    nigh_live_close(live);
+    nigh_collection *collection = NULL;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    for (size_t i = 0; i < oracle->count; i++) {
+        uint64_t row = 0;
+        assert_ok(nigh_collection_signature(collection, i, (uint8_t *)&row, &error), &error);
+        assert_int_equal(row, oracle->kept[i]);
+    }
+    nigh_collection_close(collection);
+    nigh_check_result result = {.size = sizeof result};
+    assert_ok(nigh_collection_check(context, path, NULL, &result, &error), &error);
+    assert_int_equal(result.documents, oracle->count);
+    assert_int_equal(result.leftovers, 0);
+    free(oracle);
+    free(words);
+    free(path);
+    scratch_free(scratch);
+}
+
+static void fingerprints(void **state) {
+    as_one_by_one(*state, UINT64_C(1) << 30, NIGH_SYNC_NEVER, ROWS, 1);
+    as_one_by_one(*state, 20000, NIGH_SYNC_NEVER, ROWS, 2);
+    as_one_by_one(*state, 5000, NIGH_SYNC_GROUP, 800, 3);
+    as_one_by_one(*state, 5000, NIGH_SYNC_EACH, 200, 4);
+}
+
+/* ----------------------------------------------------------------- one place -- */
+
+struct fixture {
+    nigh_context *context;
+    char *scratch, *path;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    f->context = context_new();
+    f->scratch = scratch_new();
+    f->path = path_in(f->scratch, "c.nigh");
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    nigh_context_free(f->context);
+    scratch_free(f->scratch);
+    free(f->path);
+    free(f);
+    return 0;
+}
+
+static nigh_document named(const char *id, const uint64_t *word, const char *text) {
+    return (nigh_document){.size = sizeof(nigh_document),
+                           .id = id,
+                           .id_length = strlen(id),
+                           .signature = (const uint8_t *)word,
+                           .text = text,
+                           .text_length = text == NULL ? 0 : strlen(text)};
+}
+
+static void ids_of_signatures(void **state) {
+    struct fixture *f = *state;
+    const uint64_t words[] = {0, UINT64_C(0xffff), UINT64_C(0xffff0000), 1};
+    nigh_document documents[] = {named("a", &words[0], NULL), named("b", &words[1], NULL), named("a", &words[2], NULL),
+                                 named("c", &words[3], NULL)};
+    nigh_live_answer answers[4];
+    nigh_error error;
+    char id[8];
+    size_t length = 0;
+    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_ok(nigh_live_find_or_add(live, documents, 4, answers, &error), &error);
+    assert_int_equal(answers[0].number, 0);
+    assert_int_equal(answers[1].number, 1);
+    assert_true(answers[2].id_taken); /* with another signature: told, and not added */
+    assert_int_equal(answers[2].number, NIGH_ALL_64);
+    assert_int_equal(answers[2].match, NIGH_ALL_64);
+    assert_int_equal(answers[3].match, 0);
+    assert_ok(nigh_live_id(live, 1, id, sizeof id, &length, &error), &error);
+    assert_int_equal(length, 1);
+    assert_int_equal(id[0], 'b');
+    assert_int_equal(nigh_live_id(live, 2, id, sizeof id, &length, &error), NIGH_EINVAL);
+    documents[0].id = NULL; /* the others have one */
+    assert_int_equal(nigh_live_find_or_add(live, documents, 1, answers, &error), NIGH_EMISMATCH);
+    documents[0] = named("d", NULL, NULL);
+    assert_int_equal(nigh_live_find_or_add(live, documents, 1, answers, &error), NIGH_EINVAL);
+    documents[0] = named("", &words[2], NULL);
+    assert_int_equal(nigh_live_find_or_add(live, documents, 1, answers, &error), NIGH_EINVAL);
+    documents[0] = named("d", &words[2], NULL); /* and goes on */
+    assert_ok(nigh_live_find(live, documents, 1, answers, &error), &error);
+    assert_int_equal(answers[0].match, NIGH_ALL_64);
+    assert_int_equal(answers[0].number, NIGH_ALL_64);
+    assert_ok(nigh_live_find_or_add(live, documents, 1, answers, &error), &error);
+    assert_int_equal(answers[0].number, 2);
+    nigh_live_close(live);
+}
+
+static void ids_of_texts(void **state) {
+    struct fixture *f = *state;
+    const nigh_document documents[] = {named("a", NULL, "the quick brown fox jumps over the lazy dog today"),
+                                       named("a", NULL, "something else altogether was written here by somebody"),
+                                       named("b", NULL, "The quick brown fox jumps over the lazy dog today!")};
+    nigh_live_answer answers[3];
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_error error;
+    char id[64];
+    size_t length = 0;
+    nigh_live_options_init(&options);
+    assert_int_equal(nigh_live_open(f->context, f->path, &options, &live, &error), NIGH_ENOTFOUND);
+    options.create = 1;
+    assert_ok(nigh_live_open(f->context, f->path, &options, &live, &error), &error);
+    assert_ok(nigh_live_find_or_add(live, documents, 3, answers, &error), &error);
+    assert_int_equal(answers[1].number, 1);
+    assert_true(answers[1].id_taken);
+    assert_ok(nigh_live_id(live, 1, id, sizeof id, &length, &error), &error);
+    assert_int_equal(length, strlen("a~01234567"));
+    assert_memory_equal(id, "a~", 2);
+    assert_int_equal(answers[2].match, 0);
+    assert_true(answers[2].similarity > 0.999);
+    const nigh_document bare = named("c", NULL, NULL);
+    assert_int_equal(nigh_live_find_or_add(live, &bare, 1, answers, &error), NIGH_EINVAL);
+    nigh_live_close(live);
+}
+
+/* Nobody else may commit while documents are in a log that it does not know. */
+static void a_log_in_the_way(void **state) {
+    struct fixture *f = *state;
+    const uint64_t word = 5;
+    nigh_live_answer answer;
+    nigh_writer_options writing;
+    nigh_writer *writer = NULL;
+    nigh_error error;
+    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    give(live, &word, 1, &answer);
+    nigh_writer_options_init(&writing);
+    writing.width_bits = 64;
+    assert_int_equal(nigh_writer_open(f->context, f->path, &writing, &writer, &error), NIGH_EBUSY);
+    assert_int_equal(error.reason, NIGH_REASON_NONE); /* the lock */
+    nigh_live_close(live);
+    char *before = tree_digest(f->path);
+    assert_int_equal(nigh_writer_open(f->context, f->path, &writing, &writer, &error), NIGH_EBUSY);
+    assert_int_equal(error.reason, NIGH_REASON_LOG_LEFT);
+    char *after = tree_digest(f->path);
+    assert_string_equal(before, after);
+    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_int_equal(describe(live).recovered, 1);
+    nigh_live_close(live);
+    assert_ok(nigh_writer_open(f->context, f->path, &writing, &writer, &error), &error);
+    nigh_writer_close(writer);
+    free(before);
+    free(after);
+}
+
+/* Between the commit and the removal of its log: what is in the segment is not there twice. */
+static void a_spent_log(void **state) {
+    struct fixture *f = *state;
+    const uint64_t words[] = {5, 500000};
+    nigh_live_answer answers[2];
+    nigh_error error;
+    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    give(live, words, 2, answers);
+    char *log = file_named_like(f->path, "log-");
+    const struct bytes bytes = file_read_all(log);
+    assert_ok(nigh_live_commit(live, NULL, &error), &error);
+    nigh_live_close(live);
+    assert_false(path_exists(log));
+    file_write_all(log, bytes.data, bytes.length);
+    nigh_check_result result = {.size = sizeof result};
+    assert_ok(nigh_collection_check(f->context, f->path, NULL, &result, &error), &error);
+    assert_int_equal(result.leftovers, 1);
+    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_int_equal(describe(live).recovered, 0);
+    assert_int_equal(describe(live).documents, 2);
+    assert_false(path_exists(log));
+    nigh_live_close(live);
+    free(bytes.data);
+    free(log);
+}
+
+static uint64_t told;
+static void count_told(void *user, const nigh_error *problem) {
+    (void)user;
+    assert_int_equal(problem->status, NIGH_ECORRUPT);
+    told++;
+}
+
+static void damage_in_the_middle(void **state) {
+    struct fixture *f = *state;
+    uint64_t words[40];
+    nigh_live_answer answer;
+    nigh_live_options options;
+    nigh_error error;
+    struct nigh__rng rng = {.state = 9};
+    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_NEVER);
+    nigh_live_close(live);
+    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    for (size_t i = 0; i < 40; i++) {
+        words[i] = nigh__rng_next(&rng);
+        give(live, &words[i], 1, &answer);
+        assert_int_equal(answer.number, i);
+    }
+    nigh_live_close(live);
+    char *log = file_named_like(f->path, "log-");
+    const struct bytes bytes = file_read_all(log);
+    const size_t record = (bytes.length - 64) / 40;
+    bytes.data[64 + 20 * record + 44] ^= 1;
+    file_write_all(log, bytes.data, bytes.length);
+    char *before = tree_digest(f->path);
+    nigh_live_options_init(&options);
+    options.radius = RADIUS;
+    assert_int_equal(nigh_live_open(f->context, f->path, &options, &live, &error), NIGH_ECORRUPT);
+    assert_int_equal(error.reason, NIGH_REASON_DAMAGED_LOG);
+    assert_int_equal(error.offset, 64 + 20 * record);
+    assert_non_null(strstr(error.file, "log-"));
+    char *after = tree_digest(f->path);
+    assert_string_equal(before, after);
+    nigh_check_options checking;
+    nigh_check_options_init(&checking);
+    assert_int_equal(nigh_collection_check(f->context, f->path, &checking, NULL, &error), NIGH_ECORRUPT);
+    checking.problem = count_told;
+    checking.repair = 1;
+    told = 0;
+    nigh_check_result result = {.size = sizeof result};
+    assert_ok(nigh_collection_check(f->context, f->path, &checking, &result, &error), &error);
+    assert_int_equal(told, 1);
+    assert_int_equal(result.documents, 39);
+    assert_ok(nigh_live_open(f->context, f->path, &options, &live, &error), &error);
+    assert_int_equal(describe(live).recovered, 39);
+    for (size_t i = 0; i < 40; i++) {
+        give(live, &words[i], 1, &answer);
+        assert_int_equal(answer.match, i == 20 ? NIGH_ALL_64 : i - (i > 20));
+    }
+    nigh_live_close(live);
+    free(before);
+    free(after);
+    free(bytes.data);
+    free(log);
+}
+
+/* After a failed sync nothing is asked again, and what was acknowledged before is there. */
+static void a_disk_that_fails(void **state) {
+    struct fixture *f = *state;
+    const uint64_t words[] = {5, 500000, UINT64_C(77777777777)};
+    struct faulty_files files;
+    nigh_live_answer answer;
+    nigh_error error;
+    faulty_files_init(&files);
+    files.kinds = FAULT_SYNC;
+    files.error = 5;
+    nigh_context *context = context_with(&files.table, NULL, NULL);
+    nigh_live *live = open_rows(context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    give(live, words, 1, &answer);
+    files.fail_at = files.calls;
+    nigh_document document = {.size = sizeof document, .signature = (const uint8_t *)&words[1]};
+    assert_int_equal(nigh_live_find_or_add(live, &document, 1, &answer, &error), NIGH_EIO);
+    assert_int_equal(answer.number, NIGH_ALL_64);
+    const uint64_t calls = files.calls;
+    document.signature = (const uint8_t *)&words[2];
+    assert_int_equal(nigh_live_find_or_add(live, &document, 1, &answer, &error), NIGH_EIO);
+    assert_int_equal(nigh_live_find(live, &document, 1, &answer, &error), NIGH_EIO);
+    assert_int_equal(nigh_live_commit(live, NULL, &error), NIGH_EIO);
+    assert_int_equal(files.calls, calls);
+    nigh_live_close(live);
+    assert_int_equal(files.open_files, 0);
+    nigh_context_free(context);
+    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_in_range(describe(live).documents, 1, 2);
+    nigh_live_close(live);
+}
+
+/* ------------------------------------------------------------------- threads -- */
+
+#define THREADS 6u
+#define EACH 150u
+
+struct crawler {
+    nigh_live *live;
+    uint64_t seed;
+    uint64_t added, matched;
+};
+
+/* Half of what it asks is its own, half what others ask too. */
+static void *crawl(void *user) {
+    struct crawler *crawler = user;
+    struct nigh__rng shared = {.state = 1};
+    struct nigh__rng own = {.state = crawler->seed};
+    for (unsigned i = 0; i < EACH; i++) {
+        const uint64_t word = nigh__rng_next(i % 2 == 0 ? &shared : &own);
+        const nigh_document document = {.size = sizeof document, .signature = (const uint8_t *)&word};
+        nigh_live_answer answer;
+        nigh_error error;
+        if (nigh_live_find_or_add(crawler->live, &document, 1, &answer, &error) != NIGH_OK) abort();
+        crawler->added += answer.number != NIGH_ALL_64;
+        crawler->matched += answer.match != NIGH_ALL_64;
+    }
+    return NULL;
+}
+
+static void many_crawlers(void **state) {
+    struct fixture *f = *state;
+    struct crawler crawlers[THREADS];
+    pthread_t threads[THREADS];
+    uint64_t added = 0;
+    nigh_live *live = open_waiting(f->context, f->path, 9000, NIGH_SYNC_GROUP, 1000);
+    for (unsigned i = 0; i < THREADS; i++) {
+        crawlers[i] = (struct crawler){.live = live, .seed = 100 + i};
+        assert_int_equal(pthread_create(&threads[i], NULL, crawl, &crawlers[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(crawlers[i].added + crawlers[i].matched, EACH);
+        added += crawlers[i].added;
+    }
+    assert_int_equal(added, EACH / 2 + THREADS * EACH / 2); /* what is shared once */
+    const nigh_live_info info = describe(live);
+    assert_int_equal(info.documents, added);
+    assert_true(info.syncs < added); /* some went together */
+    assert_true(info.segments > 2);
+    nigh_live_close(live);
+    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_int_equal(describe(live).documents, added);
+    nigh_live_close(live);
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fingerprints, context_setup, context_teardown),
+        WITH_FIXTURE(ids_of_signatures),
+        WITH_FIXTURE(ids_of_texts),
+        WITH_FIXTURE(a_log_in_the_way),
+        WITH_FIXTURE(a_spent_log),
+        WITH_FIXTURE(damage_in_the_middle),
+        WITH_FIXTURE(a_disk_that_fails),
+        WITH_FIXTURE(many_crawlers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
