@@ -92,6 +92,20 @@ static const char *const columns_paragraphs[] = {
     NULL,
 };
 
+static const char *const tables_paragraphs[] = {
+    "Tables find near-copies, all documents within --radius bits, by a few look-ups ('nigh index --lists tables' makes "
+    "them; large collections of 64 to 128 bits get them unasked). The bits are cut into blocks: what differs from a "
+    "query in at most so many bits agrees with it in a whole block, and stands in the table of that block where the "
+    "query looks. So nothing within the radius they were made for is missed, and --method auto uses them up to it, "
+    "with or without -k; 'nigh info' tells how far that is. Beyond it every document is compared, and how to have "
+    "tables that reach is told. tables demands them.",
+    "Sorted tables ('nigh index --lists sorted') are smaller. They are looked up with the bits flipped that the query "
+    "is least sure of, --probes times each, and find 95 of 100 near-copies; nothing is certain of such an answer, so "
+    "only --method tables uses them, for queries that are texts or documents, or --id of a collection that keeps "
+    "weights.",
+    NULL,
+};
+
 static const char *const output_paragraphs[] = {
     "table: for people. The similarity is the share of what counts that agrees, rounded down. Under a document stand "
     "the first words of its text, where the collection keeps them. Under a weighted answer stands what chance would "
@@ -114,8 +128,9 @@ static const struct cli_section rank_section = {"RANKING", rank_paragraphs};
 static const struct cli_section lists_section = {"SLICE LISTS", lists_paragraphs};
 static const struct cli_section graph_section = {"GRAPH", graph_paragraphs};
 static const struct cli_section columns_section = {"COLUMNS", columns_paragraphs};
-const struct cli_section *const cli_search_details[] = {&rank_section,  &columns_section, &lists_section,
-                                                        &graph_section, &output_section,  NULL};
+static const struct cli_section tables_section = {"TABLES", tables_paragraphs};
+const struct cli_section *const cli_search_details[] = {
+    &rank_section, &columns_section, &tables_section, &lists_section, &graph_section, &output_section, NULL};
 
 const struct cli_example cli_search_examples[] = {
     {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
@@ -123,6 +138,7 @@ const struct cli_example cli_search_examples[] = {
     {"nigh search corpus.nigh page.html --rank bits", "the same, every bit that its words touch counting one"},
     {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},
+    {"nigh search pages.nigh new.npy --radius 3 --output tsv", "all near-copies of each, by tables where there are any"},
     {"nigh search corpus.nigh queries.npy --exact", "the same, with nothing missed where there are slice lists"},
     {"nigh search corpus.nigh queries.npy --method slices --breadth 3", "wider than usual: slower, and misses less"},
     {"nigh search corpus.nigh queries.npy --method graph --effort 2000 --patience 1000",

@@ -28,6 +28,8 @@ struct golden {
     bool before_keys; /* of id lookups: written otherwise now */
     bool columns;     /* of segments of 5 signatures or more */
     bool ranked;      /* tuned for queries that do not count every bit once */
+    bool tables;      /* of segments of 5 signatures or more, */
+    nigh_tables_form form;
 };
 
 static const struct golden goldens[] = {
@@ -96,6 +98,15 @@ static const struct golden goldens[] = {
      .columns = true,
      .tuned = true,
      .ranked = true},
+    {.name = "v1-tables.nigh",
+     .recipe = {.width_bits = 72, .seed = 12, .distinct = 90},
+     .commits = {120, 20, 2},
+     .tables = true},
+    {.name = "v1-sorted.nigh",
+     .recipe = {.width_bits = 64, .seed = 13, .distinct = 90},
+     .commits = {120, 20, 2},
+     .tables = true,
+     .form = NIGH_TABLES_SORTED},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -126,6 +137,16 @@ static void make_columns(nigh_context *context, const char *path) {
     nigh_error error;
     options.min_rows = 5;
     assert_ok(nigh_columns_build(context, path, &options, NULL, &error), &error);
+}
+
+static void make_tables(nigh_context *context, const char *path, const struct golden *golden) {
+    nigh_tables_options options;
+    nigh_tables_options_init(&options);
+    nigh_error error;
+    options.form = golden->form;
+    options.rotations = 2;
+    options.min_rows = 5;
+    assert_ok(nigh_tables_build(context, path, &options, NULL, &error), &error);
 }
 
 /* A number of its own in every field. */
@@ -179,6 +200,7 @@ static uint64_t make(nigh_context *context, const char *path, const struct golde
     if (golden->slice_width != 0) make_lists(context, path, golden);
     if (golden->graph_degree != 0) make_graph(context, path, golden);
     if (golden->columns) make_columns(context, path);
+    if (golden->tables) make_tables(context, path, golden);
     if (golden->tuned) {
         nigh_error error;
         assert_ok(nigh_tuning_store(context, path, &golden_tuning, &error), &error);
@@ -220,6 +242,8 @@ static void expect_beside(nigh_context *context, const char *path, const struct 
     assert_int_equal(info.damaged_graphs, 0);
     assert_int_equal(info.column_segments, golden->columns ? 2 : 0);
     assert_int_equal(info.damaged_columns, 0);
+    assert_int_equal(info.table_segments, golden->tables ? 2 : 0);
+    assert_int_equal(info.damaged_tables, 0);
 }
 
 static void kept_collections_open(void **state) {

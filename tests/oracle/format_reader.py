@@ -102,6 +102,7 @@ COLUMNS_KIND = 3
 DELETIONS_KIND = 255
 DELETED_SET = 1  # section of deletions
 RUNS, BITMAP = 0, 1  # forms of the set
+TABLES_KIND = 4
 SUPER_BLOCKS = 1  # section of columns
 SUPER_ROWS = 1024
 MAX_DEGREE = 256
@@ -1001,6 +1002,117 @@ class Deletions(Slices):
         return {document for document in range(documents) if bits >> document & 1}
 
 
+class Tables(Slices):
+    """The tables of a segment, for near-copies."""
+
+    kind = TABLES_KIND
+    title = "tables"
+
+    def require_slices(self):
+        """The facts, and that the tables are as long as they then must be."""
+        file = self.file
+        self.parts = {section.type: section for section in self.in_order}
+        for kind in (1, 2):
+            file.require(kind in self.parts, 48, "no section %d" % kind)
+        facts, tables = self.parts[1], self.parts[2]
+        file.require(facts.count == 1 and facts.length == 32, facts.table_offset + 16, "section 1: wrong length")
+        self.form, self.tables, self.bits, self.radius, self.blocks, self.leading, self.probes, zero = file.numbers(
+            facts.offset, 8, 4
+        )
+        at = facts.offset
+        file.require(self.form in (1, 2), at, "form %d" % self.form)
+        file.require(zero == 0, at + 28, "not zero")
+        file.require(self.tables == self.slices, at + 4, "%d tables" % self.tables)
+        self.require_permuted(at) if self.form == 1 else self.require_sorted(at)
+        self.table_bytes = sum(self.padded(size) for _, size in self.sizes())
+        file.require(tables.count == self.tables, tables.table_offset + 24, "section 2: wrong count")
+        right = tables.length == self.tables * self.table_bytes
+        file.require(right, tables.table_offset + 16, "section 2: wrong length")
+
+    def require_permuted(self, at):
+        file, width = self.file, self.segment.width
+        file.require(2 <= self.blocks <= min(16, width), at + 16, "%d blocks" % self.blocks)
+        file.require(1 <= self.leading < self.blocks, at + 20, "%d leading" % self.leading)
+        self.choices = [
+            choice for choice in range(2**self.blocks) if bin(choice).count("1") == self.leading
+        ]
+        file.require(self.tables == len(self.choices) <= 128, at + 4, "%d tables" % self.tables)
+        file.require(self.bits <= min(30, width // self.blocks * self.leading), at + 8, "%d bits" % self.bits)
+        file.require(self.radius == self.blocks - self.leading, at + 12, "radius %d" % self.radius)
+        file.require(self.probes == 0, at + 24, "%d probes" % self.probes)
+
+    def require_sorted(self, at):
+        file, width = self.file, self.segment.width
+        file.require(1 <= self.tables <= 3, at + 4, "%d tables" % self.tables)
+        file.require(1 <= self.bits <= min(32, width), at + 8, "%d bits" % self.bits)
+        file.require(self.radius <= width, at + 12, "radius %d" % self.radius)
+        file.require(self.blocks == 0 and self.leading == 0, at + 16, "blocks of sorted tables")
+        file.require(1 <= self.probes <= 4096, at + 24, "%d probes" % self.probes)
+
+    @staticmethod
+    def padded(size):
+        return -(-size // 64) * 64
+
+    def sizes(self):
+        """The parts of a table: bytes of a number, and of all of them."""
+        n = self.segment.signatures
+        if self.form == 1:
+            return [(4, 4 * (2**self.bits + 2)), (4, 4 * n), (4, 4 * n)]
+        inline = [(8, 8 * n)] if self.segment.width == 64 else []
+        return [(4, 4 * (2**self.bits + 1)), *inline, (4, 4 * n)]
+
+    def bucket(self, table, row):
+        """The number of the bits that a row is found by."""
+        width = self.segment.width
+        if self.form == 2:
+            first = width * table // self.tables
+            return sum((row >> (first + i) % width & 1) << i for i in range(self.bits))
+        own = [i for i in range(self.blocks) if self.choices[table] >> i & 1]
+        taken = []
+        for nth, block in enumerate(own):
+            share = self.bits // self.leading + (nth < self.bits % self.leading)
+            taken += range(width * block // self.blocks, width * block // self.blocks + share)
+        return sum((row >> bit & 1) << i for i, bit in enumerate(taken))
+
+    @staticmethod
+    def key(row):
+        folded = 0
+        while row:
+            folded ^= row & 0xFFFFFFFF
+            row >>= 32
+        return folded
+
+    def check(self):
+        for section in self.in_order:
+            self.require_checksum(section)
+        self.check_gaps()
+        for table in range(self.tables):
+            self.check_table(table, self.parts[2].offset + table * self.table_bytes)
+
+    def check_table(self, table, at):
+        parts, places = [], []
+        for size, length in self.sizes():
+            places.append(at)
+            parts.append(list(self.file.numbers(at, length // size, size)))
+            self.file.require_zeros(at + length, at + self.padded(length))
+            at += self.padded(length)
+        n, starts, numbers = self.segment.signatures, parts[0], parts[-1]
+        ends = [n, n] if self.form == 1 else [n]
+        self.file.require(starts[0] == 0 and starts[-len(ends) :] == ends, places[0], "starts: their ends")
+        self.file.require(sorted(numbers) == list(range(n)), places[-1], "not every row once")
+        for value in range(2**self.bits):
+            first, end = starts[value], starts[value + 1]
+            self.file.require(first <= end <= n, places[0] + 4 * value, "starts: from %d to %d" % (first, end))
+            own = numbers[first:end]
+            self.file.require(own == sorted(own), places[-1] + 4 * first, "rows of bucket %d" % value)
+            same = all(self.bucket(table, self.segment.row_number(row)) == value for row in own)
+            self.file.require(same, places[-1] + 4 * first, "rows of bucket %d" % value)
+        if len(parts) == 3:
+            of_row = self.key if self.form == 1 else lambda row: row
+            wanted = [of_row(self.segment.row_number(row)) for row in numbers]
+            self.file.require(parts[1] == wanted, places[1], "keys or rows of table %d" % table)
+
+
 class Collection:
     """A collection as its current manifest describes it.  `damaged` holds why newer manifests were passed over."""
 
@@ -1014,11 +1126,13 @@ class Collection:
         self.slices = {}  # by number of the segment
         self.graphs = {}
         self.columns = {}
-        self.damaged_slices = []  # and graphs, and columns
+        self.tables = {}
+        self.damaged_slices = []  # and graphs, columns and tables
         for entry, segment in zip(manifest.entries, self.segments):
             self.open_sidecar(self.slices, Slices, "slices", entry.number, segment)
             self.open_sidecar(self.graphs, Graph, "graph", entry.number, segment)
             self.open_sidecar(self.columns, Columns, "columns", entry.number, segment)
+            self.open_sidecar(self.tables, Tables, "tables", entry.number, segment)
 
     def open_segment(self, entry):
         path = os.path.join(self.directory, "segment-%020d" % entry.number)
@@ -1138,7 +1252,8 @@ class Collection:
             segment.check()
         if self.damaged_slices:
             raise self.damaged_slices[0]
-        for sidecar in [*self.slices.values(), *self.graphs.values(), *self.columns.values()]:
+        beside = (self.slices, self.graphs, self.columns, self.tables)
+        for sidecar in [sidecar for kind in beside for sidecar in kind.values()]:
             sidecar.check()
         seen = set()
         for _, segment, document in self.living() if self.has_ids else ():

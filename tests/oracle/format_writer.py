@@ -198,6 +198,10 @@ def columns_path(directory, number):
     return os.path.join(directory, "columns-%020d" % number)
 
 
+def tables_path(directory, number):
+    return os.path.join(directory, "tables-%020d" % number)
+
+
 def write_file(path, content):
     with open(path, "wb") as stream:
         stream.write(content)
@@ -299,6 +303,57 @@ def columns_bytes(segment, super_rows=1024, more_sections=(), compatible_feature
     rows, width = rows_of(segment)
     columns = (1, -(-len(rows) // 1024), column_bytes(rows, width))
     return sidecar_bytes(segment, 3, super_rows, [columns, *more_sections], compatible_features)
+
+
+def cut_bits(row, bits):
+    """The number of some bits of a row, the lowest first."""
+    return sum((row >> bit & 1) << i for i, bit in enumerate(bits))
+
+
+def table_parts(rows, bits, last, form):
+    """The starts of a table, the rows in its order, and their numbers; `last` is how often the end is told."""
+    numbers = sorted(range(len(rows)), key=lambda number: (cut_bits(rows[number], bits), number))
+    values = [cut_bits(rows[number], bits) for number in numbers]
+    starts = [sum(value < wanted for value in values) for wanted in range(2 ** len(bits))] + [len(rows)] * last
+    return packed("I", starts), [form(rows[number]) for number in numbers], packed("I", numbers)
+
+
+def folded(row):
+    words = [row >> shift & 0xFFFFFFFF for shift in range(0, 1024, 32)]
+    result = 0
+    for word in words:
+        result ^= word
+    return result
+
+
+def permuted_table(rows, width, blocks, chosen, bits):
+    """A table of the rows that agree in the blocks chosen."""
+    shares = [bits // len(chosen) + (i < bits % len(chosen)) for i in range(len(chosen))]
+    firsts = [width * block // blocks for block in chosen]
+    taken = [first + i for first, share in zip(firsts, shares) for i in range(share)]
+    starts, keys, numbers = table_parts(rows, taken, 2, folded)
+    return [starts, packed("I", keys), numbers]
+
+
+def sorted_table(rows, width, first, bits):
+    taken = [(first + i) % width for i in range(bits)]
+    offsets, own, numbers = table_parts(rows, taken, 1, lambda row: row)
+    return [offsets, packed("Q", own), numbers] if width == 64 else [offsets, numbers]
+
+
+def tables_bytes(segment, facts, more_sections=(), compatible_features=0):
+    """The file of tables of a segment; `facts` are its eight numbers."""
+    rows, width = rows_of(segment)
+    form, count, bits, _, blocks, leading, _, _ = facts
+    if form == 1:
+        choices = [[i for i in range(blocks) if choice >> i & 1] for choice in range(2**blocks)]
+        chosen = [choice for choice in choices if len(choice) == leading]
+        tables = [permuted_table(rows, width, blocks, choice, bits) for choice in chosen]
+    else:
+        tables = [sorted_table(rows, width, width * i // count, bits) for i in range(count)]
+    content = b"".join(part.ljust(align(len(part)), b"\0") for table in tables for part in table)
+    sections = [(1, 1, packed("I", facts)), (2, count, content), *more_sections]
+    return sidecar_bytes(segment, 4, count, sections, compatible_features)
 
 
 def sidecar_bytes(segment, sidecar_kind, parameter, sections, compatible_features):

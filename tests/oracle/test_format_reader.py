@@ -1537,6 +1537,73 @@ def test_lies_in_columns():
     expect(0 < accepted < 100, "changes of columns are neither all accepted nor all refused", accepted)
 
 
+PERMUTED = (1, 4, 3, 3, 4, 1, 0, 0)
+CHOSEN_PAIRS = (1, 6, 5, 2, 4, 2, 0, 0)
+SORTED = (2, 2, 3, 3, 0, 0, 9, 0)
+
+
+def write_tabled(name, facts, **options):
+    """A collection of two segments, the first with tables."""
+    collection = path(name)
+    writer.write_collection(collection, WIDTH, two_segments())
+    writer.write_file(writer.tables_path(collection, 1), writer.tables_bytes(two_segments()[0], facts, **options))
+    return collection
+
+
+def test_golden_tables():
+    """The library's tables are those that this side makes, byte for byte."""
+    for name, tables in (("v1-tables.nigh", 4), ("v1-sorted.nigh", 2)):
+        collection = os.path.join(HERE, os.pardir, "golden", name)
+        opened = open_collection(collection)
+        expect(sorted(opened.tables) == [1, 2] and not opened.damaged_slices, name, opened.damaged_slices)
+        for number in (1, 2):
+            held = opened.tables[number]
+            expect(held.tables == tables, "tables of %s" % name)
+            facts = (held.form, tables, held.bits, held.radius, held.blocks, held.leading, held.probes, 0)
+            segment = writer.read_file(writer.segment_path(collection, number))
+            same = writer.read_file(writer.tables_path(collection, number)) == writer.tables_bytes(segment, facts)
+            expect(same, "%s: tables of segment %d" % (name, number))
+
+
+def test_tables_written_here():
+    """Both forms; later sections are passed over; facts that cannot be are refused."""
+    for i, facts in enumerate((PERMUTED, CHOSEN_PAIRS, SORTED)):
+        expect_accepted(write_tabled("tables-%d.nigh" % i, facts), "tables %d" % i, 15)
+        later = [(3, 3, b"abc"), (900, 0, b"")]
+        more = write_tabled("later-tables-%d.nigh" % i, facts, more_sections=later, compatible_features=6)
+        expect_accepted(more, "later tables %d" % i, 15)
+        original = path("tables-%d.nigh" % i)
+        for field in range(8):
+            for lie in (0, 2, 7, 2**32 - 1):
+                content = writer.read_file(writer.tables_path(original, 1))
+                struct.pack_into("<I", content, 4096 + 4 * field, lie)
+                writer.mend_slices(content)
+                copy = copy_of(original)
+                writer.write_file(writer.tables_path(copy, 1), content)
+                expect_same_verdict(copy, "fact %d of tables %d: %d" % (field, i, lie))
+
+
+def test_lies_in_tables():
+    """Any change under right checksums is found: all of it follows from the signatures and the facts."""
+    for which, facts in enumerate((PERMUTED, SORTED)):
+        original = write_tabled("lying-tables-%d.nigh" % which, facts, more_sections=[(5, 3, b"abc")])
+        whole = writer.read_file(writer.tables_path(original, 1))
+        documents = [(name, signature) for name, signature, _ in first_documents() + second_documents()]
+        accepted = 0
+        for number in range(40):
+            rng = random.Random(SEED * 4000 + number)
+            content = bytearray(whole)
+            places = [16, rng.randrange(64), 64 + rng.randrange(144), len(whole) - 1 - rng.randrange(64)]
+            places += [4096 + rng.randrange(len(whole) - 4096 - 64) for _ in range(3)]
+            change_somewhere(rng, content, places)
+            writer.mend_slices(content)
+            copy = copy_of(original)
+            writer.write_file(writer.tables_path(copy, 1), content)
+            accepted += expect_same_verdict(copy, "change %d of tables, seed %d" % (number, SEED))
+            expect_still_read(copy, documents)
+        expect(accepted < 40, "changes of tables are not all accepted", accepted)
+
+
 def test_errors_say_where():
     """The errors of the reader name the file and the offset."""
     copy = copy_of(write_tested("to-name.nigh"))
