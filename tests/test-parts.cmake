@@ -10,7 +10,7 @@ set(tests_of_documents
     property.analysis property.live_power property.dedup_complete property.dedup_days property.dedup_oracle property.project
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
-    unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language
+    unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language unit.language_detector
     unit.live unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
@@ -19,7 +19,8 @@ set(tests_of_documents
     cli.documents cli.folders
     cli.keys cli.losses cli.mixed cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
-    cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.format_reader repository.papers)
+    cli.adopt cli.chunks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill
+    oracle.chunk_reader oracle.format_reader repository.papers unit.chunk_scheme)
 set(tests_of_learning
     property.learned_lookup property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh

@@ -165,15 +165,22 @@ static nigh_status take_turn(struct job *job, struct worker *worker, uint32_t fi
 
 /* ------------------------------------------------------------------------ sharing -- */
 
+/* Those of the super-block of a turn; the last may have fewer. */
+static uint64_t rows_of_turn(const struct nigh__column_scan *scan, uint32_t turn) {
+    const uint64_t first = (uint64_t)nigh__column_visit(scan->columns->layout.supers, turn) * NIGH__SUPER_ROWS;
+    const uint64_t left = scan->columns->layout.rows - first;
+    return left < NIGH__SUPER_ROWS ? left : NIGH__SUPER_ROWS;
+}
+
 /* Items are turns, of all queries. */
 static nigh_status scan_turns(void *user, const struct nigh__items *items) {
     struct job *job = user;
     struct worker *worker = &job->workers[items->thread];
     nigh_status status = NIGH_OK;
     for (uint64_t turn = items->first; turn < items->end && status == NIGH_OK; turn++) {
+        const uint64_t rows = rows_of_turn(job->scan, (uint32_t)turn);
         status = take_turn(job, worker, 0, job->scan->query_count, (uint32_t)turn);
-        if (!nigh__parallel_did(&job->parallel, items->thread, (uint64_t)NIGH__SUPER_ROWS * job->scan->query_count))
-            break;
+        if (!nigh__parallel_did(&job->parallel, items->thread, rows * job->scan->query_count)) break;
     }
     return status;
 }
@@ -186,7 +193,8 @@ static nigh_status scan_queries(void *user, const struct nigh__items *items) {
     nigh_status status = NIGH_OK;
     for (uint32_t turn = 0; turn < supers && status == NIGH_OK; turn++) {
         status = take_turn(job, worker, (uint32_t)items->first, (uint32_t)items->end, turn);
-        if (!nigh__parallel_did(&job->parallel, items->thread, NIGH__SUPER_ROWS * (items->end - items->first))) break;
+        const uint64_t rows = rows_of_turn(job->scan, turn);
+        if (!nigh__parallel_did(&job->parallel, items->thread, rows * (items->end - items->first))) break;
     }
     return status;
 }
