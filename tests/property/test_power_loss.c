@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The power fails before every single file call of a commit, with texts and without, and of giving a collection
- * slice lists and columns, and of a term signature file.  A disk of our own
- * keeps apart what programs see and what is safe: a write is safe once its file
- * was synced, a name once its directory was.  What is not safe may survive or
- * not, block by block and name by name, as a seeded coin decides.  Whatever is
- * left must open with the old documents or the new, and with the new where the
+ * slice lists and columns, and of a term signature file.  Whatever is
+ * left (support/power_disk.h) must open with the old documents or the new, and with the new where the
  * commit had said that it was done.  Lists are the old, the new or none, never damaged.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,19 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
-#include "base/rng.h"
 #include "support/filter_support.h"
+#include "support/power_disk.h"
 #include "support/support.h"
 #include "support/terms_support.h"
 
-#define COLLECTION "c.nigh"
-#define MAX_NODES 256
-#define MAX_OPERATIONS 256
-#define BLOCK 512u
 #define TRIALS 12
 
 static const struct recipe recipe = {.width_bits = 64,
@@ -49,291 +40,6 @@ static const struct recipe with_texts = {.width_bits = 256,
                                          .scheme = "kind=minhash\nthreshold=800\n",
                                          .texts = true,
                                          .keys = 5};
-
-struct contents {
-    uint8_t *bytes;
-    size_t length;
-};
-
-struct node {
-    struct contents now;
-    struct contents safe;
-};
-
-/* Names lead to nodes; a name that is gone leads to NOTHING. */
-enum { NOTHING = -1, HANDLE_COLLECTION = MAX_NODES, HANDLE_PARENT };
-
-struct names {
-    char name[MAX_NODES][64];
-    int node[MAX_NODES];
-    int count;
-    bool directory_made;
-};
-
-/* One change of the directory: `from` (may be empty) disappears, `to` (may be empty) leads to `node`. */
-struct operation {
-    char from[64];
-    char to[64];
-    int node;
-};
-
-struct disk {
-    struct node nodes[MAX_NODES];
-    int node_count;
-    struct names now;
-    struct names safe;
-    struct operation pending[MAX_OPERATIONS];
-    int pending_count;
-    uint64_t calls;
-    uint64_t fails_at; /* the power, before this call */
-};
-
-static bool dead(struct disk *disk) { return disk->calls++ >= disk->fails_at; }
-
-static int *find_name(struct names *names, const char *name) {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->name[i], name) == 0) return &names->node[i];
-    return NULL;
-}
-
-static void set_name(struct names *names, const char *name, int node) {
-    int *slot = find_name(names, name);
-    if (slot == NULL) {
-        assert_true(names->count < MAX_NODES);
-        (void)snprintf(names->name[names->count], sizeof names->name[0], "%s", name);
-        slot = &names->node[names->count++];
-    }
-    *slot = node;
-}
-
-static void apply(struct names *names, const struct operation *operation) {
-    if (operation->from[0] != '\0') set_name(names, operation->from, NOTHING);
-    if (operation->to[0] != '\0') set_name(names, operation->to, operation->node);
-}
-
-static void change(struct disk *disk, const char *from, const char *to, int node) {
-    assert_true(disk->pending_count < MAX_OPERATIONS);
-    struct operation *operation = &disk->pending[disk->pending_count++];
-    (void)snprintf(operation->from, sizeof operation->from, "%s", from);
-    (void)snprintf(operation->to, sizeof operation->to, "%s", to);
-    operation->node = node;
-    apply(&disk->now, operation);
-}
-
-static int disk_open(void *user, nigh_file directory, const char *name, unsigned mode, nigh_file *out) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    if (mode == NIGH_OPEN_DIRECTORY) {
-        bool collection = strcmp(name, COLLECTION) == 0;
-        if (collection && !disk->now.directory_made) return ENOENT;
-        *out = collection ? HANDLE_COLLECTION : HANDLE_PARENT;
-        return 0;
-    }
-    assert_int_equal(directory, HANDLE_COLLECTION);
-    const int *found = find_name(&disk->now, name);
-    bool there = found != NULL && *found != NOTHING;
-    if (mode == NIGH_OPEN_REGULAR) {
-        if (!there) return ENOENT;
-        *out = *found;
-        return 0;
-    }
-    if (there) return EEXIST;
-    assert_true(disk->node_count < MAX_NODES);
-    *out = disk->node_count++;
-    change(disk, "", name, (int)*out);
-    return 0;
-}
-
-static int disk_close(void *user, nigh_file file) {
-    (void)user;
-    (void)file;
-    return 0;
-}
-
-static int disk_read(void *user, nigh_file file, uint64_t offset, void *buffer, size_t length, size_t *moved) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    const struct contents *now = &disk->nodes[file].now;
-    *moved = 0;
-    if (offset >= now->length) return 0;
-    *moved = length < now->length - offset ? length : (size_t)(now->length - offset);
-    memcpy(buffer, now->bytes + offset, *moved);
-    return 0;
-}
-
-static int disk_write(void *user, nigh_file file, uint64_t offset, const void *bytes, size_t length, size_t *moved) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    struct contents *now = &disk->nodes[file].now;
-    if (offset + length > now->length) {
-        now->bytes = realloc(now->bytes, offset + length);
-        assert_non_null(now->bytes);
-        memset(now->bytes + now->length, 0, offset + length - now->length);
-        now->length = offset + length;
-    }
-    memcpy(now->bytes + offset, bytes, length);
-    *moved = length;
-    return 0;
-}
-
-static int disk_length(void *user, nigh_file file, uint64_t *out) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    *out = disk->nodes[file].now.length;
-    return 0;
-}
-
-static void make_safe(struct node *node) {
-    node->safe.bytes = realloc(node->safe.bytes, node->now.length + 1);
-    assert_non_null(node->safe.bytes);
-    if (node->now.length != 0) memcpy(node->safe.bytes, node->now.bytes, node->now.length);
-    node->safe.length = node->now.length;
-}
-
-static int disk_sync(void *user, nigh_file file) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    if (file == HANDLE_PARENT) {
-        disk->safe.directory_made = disk->now.directory_made;
-    } else if (file == HANDLE_COLLECTION) {
-        for (int i = 0; i < disk->pending_count; i++) apply(&disk->safe, &disk->pending[i]);
-        disk->pending_count = 0;
-    } else {
-        make_safe(&disk->nodes[file]);
-    }
-    return 0;
-}
-
-static int disk_lock(void *user, nigh_file file) {
-    (void)file;
-    return dead(user) ? EIO : 0;
-}
-
-static int disk_map(void *user, nigh_file file, uint64_t length, const void **out) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    assert_int_equal(length, disk->nodes[file].now.length);
-    uint8_t *copy = aligned_alloc(64, (length + 63) / 64 * 64);
-    assert_non_null(copy);
-    memcpy(copy, disk->nodes[file].now.bytes, length);
-    *out = copy;
-    return 0;
-}
-
-static int disk_unmap(void *user, const void *address, uint64_t length) {
-    (void)user;
-    (void)length;
-    void *copy;
-    memcpy(&copy, &address, sizeof copy);
-    free(copy);
-    return 0;
-}
-
-static int disk_rename(void *user, nigh_file directory, const char *from, const char *to) {
-    (void)directory;
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    const int *node = find_name(&disk->now, from);
-    assert_true(node != NULL && *node != NOTHING);
-    change(disk, from, to, *node);
-    return 0;
-}
-
-static int disk_remove(void *user, nigh_file directory, const char *name) {
-    struct disk *disk = user;
-    if (dead(disk)) return EIO;
-    if (directory == NIGH_NO_DIRECTORY) return ENOTEMPTY; /* the collection itself */
-    const int *node = find_name(&disk->now, name);
-    if (node == NULL || *node == NOTHING) return ENOENT;
-    change(disk, name, "", NOTHING);
-    return 0;
-}
-
-static int disk_make_directory(void *user, const char *path) {
-    struct disk *disk = user;
-    (void)path;
-    if (dead(disk)) return EIO;
-    if (disk->now.directory_made) return EEXIST;
-    disk->now.directory_made = true;
-    return 0;
-}
-
-static int disk_list(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name),
-                     void *entry_user) {
-    struct disk *disk = user;
-    (void)directory;
-    if (dead(disk)) return EIO;
-    if (!disk->now.directory_made) return ENOENT;
-    for (int i = 0; i < disk->now.count; i++) {
-        int failed = disk->now.node[i] == NOTHING ? 0 : entry(entry_user, disk->now.name[i]);
-        if (failed != 0) return failed;
-    }
-    return 0;
-}
-
-static nigh_file_system disk_table(struct disk *disk) {
-    return (nigh_file_system){
-        .size = sizeof(nigh_file_system),
-        .user = disk,
-        .open = disk_open,
-        .close = disk_close,
-        .read = disk_read,
-        .write = disk_write,
-        .length = disk_length,
-        .sync = disk_sync,
-        .lock = disk_lock,
-        .map = disk_map,
-        .unmap = disk_unmap,
-        .rename = disk_rename,
-        .remove = disk_remove,
-        .make_directory = disk_make_directory,
-        .list = disk_list,
-    };
-}
-
-static void disk_free(struct disk *disk) {
-    for (int i = 0; i < disk->node_count; i++) {
-        free(disk->nodes[i].now.bytes);
-        free(disk->nodes[i].safe.bytes);
-    }
-    free(disk);
-}
-
-/* ------------------------------------------------------- what the power leaves */
-
-static bool coin(struct nigh__rng *rng) { return (nigh__rng_next(rng) & 1) != 0; }
-
-/* Writes one file as it may be found: each block safe, new, or never written. */
-static void leave_file(const char *path, const struct node *node, struct nigh__rng *rng) {
-    size_t length = coin(rng) ? node->now.length : node->safe.length;
-    bool synced = node->safe.length == node->now.length &&
-                  (node->now.length == 0 || memcmp(node->safe.bytes, node->now.bytes, node->now.length) == 0);
-    uint8_t *bytes = calloc(1, length + 1);
-    for (size_t at = 0; at < length; at += BLOCK) {
-        const struct contents *from = synced || coin(rng) ? &node->now : &node->safe;
-        if (at >= from->length) continue;
-        size_t part = from->length - at < BLOCK ? from->length - at : BLOCK;
-        memcpy(bytes + at, from->bytes + at, part < length - at ? part : length - at);
-    }
-    file_write_all(path, bytes, length);
-    free(bytes);
-}
-
-/* The directory as it may be found; false where it is not there at all. */
-static bool leave_directory(const struct disk *disk, const char *path, struct nigh__rng *rng) {
-    struct names names = disk->safe;
-    if (!names.directory_made && (!disk->now.directory_made || coin(rng))) return false;
-    for (int i = 0; i < disk->pending_count; i++)
-        if (coin(rng)) apply(&names, &disk->pending[i]);
-    assert_int_equal(mkdir(path, 0777), 0);
-    for (int i = 0; i < names.count; i++) {
-        if (names.node[i] == NOTHING) continue;
-        char *file = path_in(path, names.name[i]);
-        leave_file(file, &disk->nodes[names.node[i]], rng);
-        free(file);
-    }
-    return true;
-}
 
 struct round {
     const struct recipe *recipe;
@@ -364,26 +70,24 @@ static uint64_t expect_old_or_new(nigh_context *context, const char *path, const
 
 /* Adds [old, new) with the power failing before call `n`; false where the commit ended before. */
 static bool one_round(uint64_t n, const struct recipe *of, uint64_t old_count, uint64_t new_count, uint64_t seen[2]) {
-    struct disk *disk = calloc(1, sizeof *disk);
-    disk->fails_at = UINT64_MAX;
-    nigh_file_system table = disk_table(disk);
+    struct power_disk *disk = power_disk_new();
+    nigh_file_system table = power_disk_table(disk);
     nigh_context *context = context_with(&table, NULL, NULL);
     nigh_error error;
-    if (old_count != 0) assert_ok(recipe_add(context, COLLECTION, of, 0, old_count, &error), &error);
-    disk->calls = 0;
-    disk->fails_at = n;
+    if (old_count != 0) assert_ok(recipe_add(context, POWER_DISK_COLLECTION, of, 0, old_count, &error), &error);
+    power_disk_cut(disk, n);
     struct round round = {.recipe = of, .old_count = old_count, .new_count = new_count};
-    nigh_status status = recipe_add(context, COLLECTION, of, old_count, new_count - old_count, &error);
+    nigh_status status = recipe_add(context, POWER_DISK_COLLECTION, of, old_count, new_count - old_count, &error);
     round.committed = status == NIGH_OK;
-    bool failed = disk->calls > n;
+    bool failed = power_disk_was_cut(disk);
     nigh_context_free(context);
 
     nigh_context *healthy = context_new();
     for (uint64_t trial = 0; trial < TRIALS; trial++) {
         struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
         char *scratch = scratch_new();
-        char *path = path_in(scratch, COLLECTION);
-        bool there = leave_directory(disk, path, &rng);
+        char *path = path_in(scratch, POWER_DISK_COLLECTION);
+        bool there = power_disk_leave(disk, path, &rng);
         uint64_t count = there ? expect_old_or_new(healthy, path, &round) : 0;
         if (!there) assert_true(old_count == 0 && !round.committed);
         seen[count == new_count]++;
@@ -395,7 +99,7 @@ static bool one_round(uint64_t n, const struct recipe *of, uint64_t old_count, u
         scratch_free(scratch);
     }
     nigh_context_free(healthy);
-    disk_free(disk);
+    power_disk_free(disk);
     return failed;
 }
 
@@ -457,25 +161,24 @@ static bool expect_terms(nigh_context *context, const char *path, const struct t
 
 /* The first documents, or two groups more, with the power failing before call `n`. */
 static bool terms_round(uint64_t n, bool had_old, const struct terms_texts *texts, uint64_t seen[2]) {
-    struct disk *disk = calloc(1, sizeof *disk);
-    disk->fails_at = UINT64_MAX;
-    nigh_file_system table = disk_table(disk);
+    struct power_disk *disk = power_disk_new();
+    nigh_file_system table = power_disk_table(disk);
     nigh_context *context = context_with(&table, NULL, NULL);
     nigh_error error;
     const char *const old[] = {texts->old};
     const char *const more[] = {texts->more[0], texts->more[1]};
-    if (had_old) assert_ok(terms_write_texts(context, COLLECTION, old, 1, &error), &error);
-    disk->calls = 0;
-    disk->fails_at = n;
-    const nigh_status status = terms_write_texts(context, COLLECTION, had_old ? more : old, had_old ? 2 : 1, &error);
-    const bool failed = disk->calls > n;
+    if (had_old) assert_ok(terms_write_texts(context, POWER_DISK_COLLECTION, old, 1, &error), &error);
+    power_disk_cut(disk, n);
+    const nigh_status status =
+        terms_write_texts(context, POWER_DISK_COLLECTION, had_old ? more : old, had_old ? 2 : 1, &error);
+    const bool failed = power_disk_was_cut(disk);
     nigh_context_free(context);
     nigh_context *healthy = context_new();
     for (uint64_t trial = 0; trial < TRIALS; trial++) {
         struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
         char *scratch = scratch_new();
-        char *path = path_in(scratch, COLLECTION);
-        const bool there = leave_directory(disk, path, &rng);
+        char *path = path_in(scratch, POWER_DISK_COLLECTION);
+        const bool there = power_disk_leave(disk, path, &rng);
         if (!there) assert_true(!had_old && status != NIGH_OK);
         const bool is_new = there && expect_terms(healthy, path, texts, had_old, status == NIGH_OK);
         seen[is_new]++;
@@ -487,7 +190,7 @@ static bool terms_round(uint64_t n, bool had_old, const struct terms_texts *text
         scratch_free(scratch);
     }
     nigh_context_free(healthy);
-    disk_free(disk);
+    power_disk_free(disk);
     return failed;
 }
 
@@ -569,27 +272,26 @@ static uint32_t expect_lists(nigh_context *context, const char *path, const stru
 
 /* Changes lists with the power failing before call `n`; false where all was done before. */
 static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen[3]) {
-    struct disk *disk = calloc(1, sizeof *disk);
-    disk->fails_at = UINT64_MAX;
-    nigh_file_system table = disk_table(disk);
+    struct power_disk *disk = power_disk_new();
+    nigh_file_system table = power_disk_table(disk);
     nigh_context *context = context_with(&table, NULL, NULL);
     nigh_error error;
-    assert_ok(recipe_add(context, COLLECTION, &recipe, 0, 25, &error), &error);
-    assert_ok(recipe_add(context, COLLECTION, &recipe, 25, 15, &error), &error);
-    if (round->old_width != 0) assert_ok(change_lists(context, COLLECTION, round, round->old_width, &error), &error);
-    assert_int_equal(disk_sync(disk, HANDLE_COLLECTION), 0); /* what the last tidying removed is gone */
-    disk->calls = 0;
-    disk->fails_at = n;
-    round->done = change_lists(context, COLLECTION, round, round->new_width, &error) == NIGH_OK;
-    bool failed = disk->calls > n;
+    assert_ok(recipe_add(context, POWER_DISK_COLLECTION, &recipe, 0, 25, &error), &error);
+    assert_ok(recipe_add(context, POWER_DISK_COLLECTION, &recipe, 25, 15, &error), &error);
+    if (round->old_width != 0)
+        assert_ok(change_lists(context, POWER_DISK_COLLECTION, round, round->old_width, &error), &error);
+    power_disk_settle(disk); /* what the last tidying removed is gone */
+    power_disk_cut(disk, n);
+    round->done = change_lists(context, POWER_DISK_COLLECTION, round, round->new_width, &error) == NIGH_OK;
+    bool failed = power_disk_was_cut(disk);
     nigh_context_free(context);
 
     nigh_context *healthy = context_new();
     for (uint64_t trial = 0; trial < TRIALS; trial++) {
         struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
         char *scratch = scratch_new();
-        char *path = path_in(scratch, COLLECTION);
-        assert_true(leave_directory(disk, path, &rng));
+        char *path = path_in(scratch, POWER_DISK_COLLECTION);
+        assert_true(power_disk_leave(disk, path, &rng));
         recipe_expect(healthy, path, &recipe, 40); /* and a check of all lists */
         seen[expect_lists(healthy, path, round)]++;
         assert_ok(change_lists(healthy, path, round, NEW_WIDTH, &error), &error); /* life goes on */
@@ -602,7 +304,7 @@ static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen
         scratch_free(scratch);
     }
     nigh_context_free(healthy);
-    disk_free(disk);
+    power_disk_free(disk);
     return failed;
 }
 

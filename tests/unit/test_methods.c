@@ -143,7 +143,7 @@ static const char *chosen(const struct place *place, const nigh_search_options *
     struct nigh__way way;
     nigh_error error;
     assert_ok(nigh__search_check(place->collection, options, &error), &error);
-    assert_ok(nigh__way_choose(&way, place->collection, place->collection->segments[0], options, &error), &error);
+    assert_ok(nigh__way_choose(&way, place->collection, place->collection->segments[0], NULL, options, &error), &error);
     const char *name = way.method == NULL ? "scan" : way.method->name;
     assert_int_equal(way.method == NULL, way.prepared == NULL);
     assert_int_equal(way.batch_queries, (way.method == NULL ? &nigh__scan_method : way.method)->batch_queries);
