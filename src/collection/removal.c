@@ -36,7 +36,8 @@ void nigh__removal_release(struct nigh__removal *removal, const struct nigh__fil
     removal->segments = NULL;
 }
 
-nigh_status nigh__removal_find(const struct nigh__removal *removal, struct nigh__there *there, nigh_error *error) {
+nigh_status nigh__removal_find(const struct nigh__removal *removal, struct nigh__removal_place *there,
+                               nigh_error *error) {
     const nigh_status status =
         nigh__collection_locate(removal->old, there->document, &there->segment, &there->within, error);
     if (status != NIGH_OK || removal->segments == NULL) return status;
@@ -45,7 +46,8 @@ nigh_status nigh__removal_find(const struct nigh__removal *removal, struct nigh_
     return NIGH_OK;
 }
 
-nigh_status nigh__removal_prepare(struct nigh__removal *removal, const struct nigh__there *there, nigh_error *error) {
+nigh_status nigh__removal_prepare(struct nigh__removal *removal, const struct nigh__removal_place *there,
+                                  nigh_error *error) {
     if (there->segment == NULL) return NIGH_OK;
     const nigh_context *context = removal->old->context;
     const struct nigh__segment *segment = there->segment;
@@ -62,7 +64,7 @@ nigh_status nigh__removal_prepare(struct nigh__removal *removal, const struct ni
     return NIGH_OK;
 }
 
-void nigh__removal_add(struct nigh__removal *removal, const struct nigh__there *there) {
+void nigh__removal_add(struct nigh__removal *removal, const struct nigh__removal_place *there) {
     if (there->segment == NULL) return;
     nigh__bitmap_remove(removal->segments[there->segment->index].living, there->within);
     removal->count++;

@@ -14,7 +14,7 @@ struct nigh__removal {
 };
 
 /* A document that is there; `segment` NULL: none, or no more. */
-struct nigh__there {
+struct nigh__removal_place {
     uint64_t document;
     const struct nigh__segment *segment;
     uint32_t within;
@@ -25,11 +25,13 @@ void nigh__removal_init(struct nigh__removal *removal, const nigh_collection *ol
 void nigh__removal_release(struct nigh__removal *removal, const struct nigh__file *directory);
 
 /* Where there->document is, unless it was deleted here before. */
-nigh_status nigh__removal_find(const struct nigh__removal *removal, struct nigh__there *there, nigh_error *error);
+nigh_status nigh__removal_find(const struct nigh__removal *removal, struct nigh__removal_place *there,
+                               nigh_error *error);
 /* Takes the memory that deleting it needs; where there->segment is NULL that is none. */
-nigh_status nigh__removal_prepare(struct nigh__removal *removal, const struct nigh__there *there, nigh_error *error);
+nigh_status nigh__removal_prepare(struct nigh__removal *removal, const struct nigh__removal_place *there,
+                                  nigh_error *error);
 /* Deletes what was prepared for; cannot fail. */
-void nigh__removal_add(struct nigh__removal *removal, const struct nigh__there *there);
+void nigh__removal_add(struct nigh__removal *removal, const struct nigh__removal_place *there);
 
 /* Writes a file for each segment that something was deleted of, under the numbers from *number on. */
 nigh_status nigh__removal_write(struct nigh__removal *removal, const struct nigh__file *directory, uint64_t *number,

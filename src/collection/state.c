@@ -202,38 +202,64 @@ void nigh__state_remove_segment(const struct nigh__file *directory, uint64_t num
     nigh__file_remove_in(directory, name);
 }
 
-/* What a manifest names that neither the new state nor the spare does: a merge or later deletions took its place. */
-static void remove_replaced(const struct nigh__file *directory, const struct nigh__manifest *old,
-                            const struct nigh__array *needed) {
+static bool remove_listed(const struct nigh__file *directory, const struct nigh__array *listed, uint64_t number,
+                          const char *name) {
+    if (!nigh__numbers_have(listed, number)) return false;
+    nigh__file_remove_in(directory, name);
+    return true;
+}
+
+static bool remove_segment(const struct nigh__file *directory, const struct nigh__listing *listing, uint64_t number) {
     char name[NIGH__NAME_SIZE];
-    for (uint32_t i = 0; i < old->header.segment_count; i++) {
-        const struct nigh__living_entry *entry = &old->entries[i];
-        if (entry->deletions.number != 0 && !nigh__numbers_have(needed, entry->deletions.number)) {
-            nigh__deletions_name(name, entry->deletions.number, "");
-            nigh__file_remove_in(directory, name);
-        }
-        if (!nigh__numbers_have(needed, entry->segment.number))
-            nigh__state_remove_segment(directory, entry->segment.number);
+    bool removed = false;
+    for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
+        if (directory->context->extensions->sidecars[kind] == NULL) continue;
+        nigh__sidecar_name(name, directory->context->extensions->sidecars[kind], number, "");
+        removed = remove_listed(directory, &listing->sidecars[kind], number, name) || removed;
     }
+    nigh__segment_name(name, number, "");
+    return remove_listed(directory, &listing->segments, number, name) || removed;
 }
 
 /*
- * Manifests before the spare, each after the files that only it names: whoever dies in between leaves the manifest,
- * by which the next one finds the files.  A damaged one goes alone, for nobody knows what it named.
+ * What a manifest names that neither the new state nor the spare does: a merge or later deletions took its place.
+ * Whether any of it was still there.
+ */
+static bool remove_replaced(const struct nigh__file *directory, const struct nigh__listing *listing,
+                            const struct nigh__manifest *old, const struct nigh__array *needed) {
+    char name[NIGH__NAME_SIZE];
+    bool removed = false;
+    for (uint32_t i = 0; i < old->header.segment_count; i++) {
+        const uint64_t segment = old->entries[i].segment.number;
+        const uint64_t deletions = old->entries[i].deletions.number;
+        nigh__deletions_name(name, deletions, "");
+        if (!nigh__numbers_have(needed, deletions))
+            removed = remove_listed(directory, &listing->deletions, deletions, name) || removed;
+        if (!nigh__numbers_have(needed, segment)) removed = remove_segment(directory, listing, segment) || removed;
+    }
+    return removed;
+}
+
+/*
+ * Manifests before the spare, each once the files are gone that only it names, and certain to be: in the commit after
+ * the one that removed them, which has synced the directory.  So however a writer dies, it leaves the manifest by which
+ * the next one finds the files.  A damaged one goes alone, for nobody knows what it named.
  */
 static void tidy_manifests(const struct nigh__file *directory, enum nigh__store_kind kind,
-                           const struct nigh__array *sequences, uint64_t spare, const struct nigh__array *needed) {
+                           const struct nigh__listing *listing, uint64_t spare, const struct nigh__array *needed) {
     char name[NIGH__NAME_SIZE];
-    for (size_t i = 0; i < sequences->count; i++) {
-        const uint64_t sequence = ((const uint64_t *)sequences->data)[i];
+    for (size_t i = 0; i < listing->manifests.count; i++) {
+        const uint64_t sequence = ((const uint64_t *)listing->manifests.data)[i];
         struct nigh__manifest old;
+        bool removed = false;
         if (sequence >= spare) continue;
         const nigh_status status = nigh__manifest_read(directory, kind, sequence, &old, NULL);
         if (status != NIGH_OK && status != NIGH_ECORRUPT) continue; /* the next one may read what it names */
-        if (status == NIGH_OK && kind == NIGH__STORE_COLLECTION) remove_replaced(directory, &old, needed);
+        if (status == NIGH_OK && kind == NIGH__STORE_COLLECTION)
+            removed = remove_replaced(directory, listing, &old, needed);
         if (status == NIGH_OK) nigh__manifest_release(directory->context, &old);
         nigh__manifest_name(name, sequence, "");
-        nigh__file_remove_in(directory, name);
+        if (!removed) nigh__file_remove_in(directory, name);
     }
 }
 
@@ -264,8 +290,7 @@ void nigh__state_tidy(const struct nigh__file *directory, enum nigh__store_kind 
             tidy_sidecars(directory, &listing, next_before, &needed);
             tidy_numbers(directory, &listing.terms, next_before, nigh__terms_name, &needed);
         }
-        if (add_spare(directory, kind, spare, &needed))
-            tidy_manifests(directory, kind, &listing.manifests, spare, &needed);
+        if (add_spare(directory, kind, spare, &needed)) tidy_manifests(directory, kind, &listing, spare, &needed);
     }
     nigh__listing_remove_leftovers(directory, &listing);
     nigh__array_release(context, &needed);

@@ -41,11 +41,12 @@ nigh_status nigh__state_sweep(const struct nigh__file *directory, enum nigh__sto
                               nigh__state_removed *removed, void *user, nigh_error *error);
 
 /*
- * After the commit of `manifest`, removes what nobody needs: manifests before the spare, with the files that they name
- * and neither the spare nor the new one does; temporary files; and segments (groups), deletions and sidecars that
- * writers left which died after the state we added to: numbers `next_before` and above (0: there was no state) that
- * `manifest` does not name.  Those that are older and named by no manifest that is there are left alone: where a
- * manifest was lost they may be all there is.  Failing here harms nobody.
+ * After the commit of `manifest`, removes what nobody needs: manifests before the spare, each in the commit
+ * after the one that removed the files which it names and neither the spare nor the new one does; temporary files; and
+ * segments (groups), deletions and sidecars that writers left which died after the state we added to: numbers
+ * `next_before` and above (0: there was no state) that `manifest` does not name.  Those that are older and named by no
+ * manifest that is there are left alone: where a manifest was lost they may be all there is.  Failing here harms
+ * nobody.
  */
 void nigh__state_tidy(const struct nigh__file *directory, enum nigh__store_kind kind,
                       const struct nigh__manifest *manifest, uint64_t next_before);

@@ -336,8 +336,8 @@ static nigh_status fail_there(const struct nigh_writer *writer, const nigh_docum
 
 /* The document of this id that is there; NULL in *segment where there is none, or it is deleted by now. */
 static nigh_status find_there(const struct nigh_writer *writer, const char *id, size_t id_length,
-                              struct nigh__there *there, nigh_error *error) {
-    *there = (struct nigh__there){.segment = NULL};
+                              struct nigh__removal_place *there, nigh_error *error) {
+    *there = (struct nigh__removal_place){.segment = NULL};
     if (writer->old == NULL) return NIGH_OK;
     nigh_status status = nigh__collection_find_named(writer->old, id, id_length, &there->document, error);
     if (status == NIGH_OK) status = nigh__removal_find(&writer->removal, there, error);
@@ -345,8 +345,8 @@ static nigh_status find_there(const struct nigh_writer *writer, const char *id, 
 }
 
 /* *there is the one that it takes the place of. */
-static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document, struct nigh__there *there,
-                                  nigh_error *error) {
+static nigh_status document_sound(struct nigh_writer *writer, const nigh_document *document,
+                                  struct nigh__removal_place *there, nigh_error *error) {
     if (deletes_alone(writer))
         return nigh__fail(error, NIGH_EINVAL, "this writer was opened to delete, without the width of signatures");
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
@@ -379,7 +379,7 @@ nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, 
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     status = nigh__struct_copy(&known, sizeof known, document, error);
-    struct nigh__there there = {.segment = NULL};
+    struct nigh__removal_place there = {.segment = NULL};
     if (status == NIGH_OK) status = document_sound(writer, &known, &there, error);
     if (status == NIGH_OK) status = nigh__removal_prepare(&writer->removal, &there, error);
     if (status == NIGH_OK) status = nigh__segment_writer_add(writer->segment, &known, error);
@@ -391,7 +391,7 @@ nigh_status nigh_writer_add(nigh_writer *writer, const nigh_document *document, 
 /* ------------------------------------------------------------------ delete */
 
 nigh_status nigh_writer_delete(nigh_writer *writer, const char *id, size_t id_length, nigh_error *error) {
-    struct nigh__there there = {.segment = NULL};
+    struct nigh__removal_place there = {.segment = NULL};
     nigh_status status = usable(writer, error);
     if (status != NIGH_OK) return status;
     if (writer->old == NULL)

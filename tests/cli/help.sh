@@ -85,6 +85,7 @@ eval
 tune
 plan
 info
+delete
 merge
 adopt
 check

@@ -7,7 +7,8 @@ exactly the old documents or exactly the new ones.  Half of the rounds add to a
 collection, half make a new one.  Rounds go on until KILLS (500) runs were hit
 before they had ended; SEED sets the moments.  Then as many as a tenth of that
 are hit while they make a graph, which must be whole or not there, and as many
-while they merge: nothing may be lost, and the next writer leaves nothing over.
+while they merge, delete documents and put new ones in the place of others:
+nothing may be lost, and the next writer leaves nothing over.
 """
 import os
 import random
@@ -109,6 +110,49 @@ def merge_rounds(rng, kills):
     return merged if killed >= kills else None
 
 
+def living_rounds(rng, kills, name, arguments):
+    """Kills a command that deletes documents of base.nigh, half of which are deleted already.  False: a mistake."""
+    shutil.rmtree("half.nigh", ignore_errors=True)
+    shutil.copytree("base.nigh", "half.nigh")
+    assert nigh("delete", "half.nigh", "--ids", "half.ids").returncode == 0
+    before = contents("half.nigh")
+    shutil.rmtree("after.nigh", ignore_errors=True)
+    shutil.copytree("half.nigh", "after.nigh")
+    begin = time.monotonic()
+    assert nigh(arguments[0], "after.nigh", *arguments[1:]).returncode == 0
+    seconds = time.monotonic() - begin
+    after = contents("after.nigh")
+    killed = number = new = 0
+    while killed < kills and number < 20 * kills:
+        number += 1
+        shutil.rmtree("work.nigh", ignore_errors=True)
+        shutil.copytree("half.nigh", "work.nigh")
+        hit = run_and_kill([arguments[0], "work.nigh", *arguments[1:], "--quiet"], rng.uniform(0, seconds * 1.1))
+        now = contents("work.nigh")
+        check = nigh("check", "work.nigh")
+        if now not in (before, after) or (not hit and now != after) or check.returncode != 0:
+            print(f"{name} round {number} (SEED={SEED}): {check.stderr.decode()}")
+            return False
+        killed += hit
+        new += now == after
+        if now == before:  # and a writer that comes after goes on as if nothing had happened
+            assert nigh(arguments[0], "work.nigh", *arguments[1:]).returncode == 0
+            assert contents("work.nigh") == after
+    print(f"{number} rounds of {name}, {seconds:.2f} s a run: {killed} killed, {new} had the new state")
+    return killed >= kills
+
+
+def living(rng, kills):
+    with open("half.ids", "w", encoding="ascii") as out:
+        out.writelines(f"old{number}\n" for number in range(0, 2000, 2))
+    with open("more.ids", "w", encoding="ascii") as out:
+        out.writelines(f"old{number}\n" for number in range(1, 2000, 4))
+    make_input("replaced.hex", "old", 20000, rng)
+    return living_rounds(rng, kills, "deleting", ["delete", "--ids", "more.ids"]) and living_rounds(
+        rng, kills, "replacing", ["index", "--replace", "replaced.hex"]
+    )
+
+
 def main():
     rng = random.Random(SEED)
     make_input("old.hex", "old", 2000, rng)
@@ -151,6 +195,8 @@ def main():
     print(f"{number} rounds, SEED={SEED}, {seconds:.2f} s a run: {seen}")
     if seen["killed"] < KILLS or seen["old"] == 0 or seen["new"] == 0:
         print("the kills did not fall into the runs: too little was tested")
+        return 1
+    if not living(rng, KILLS // 10):
         return 1
     return 1 if graph_rounds(rng, KILLS // 10) is None or merge_rounds(rng, KILLS // 10) is None else 0
 

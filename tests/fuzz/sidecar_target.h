@@ -72,7 +72,8 @@ static const struct memory_files *sidecar_collection(const char *name) {
 }
 
 /* Twice: as the bytes are, and made right.  `read` opens the collection "c". */
-static int sidecar_run(const char *name, const uint8_t *data, size_t size, void (*read)(nigh_context *context)) {
+__attribute__((unused)) static int sidecar_run(const char *name, const uint8_t *data, size_t size,
+                                               void (*read)(nigh_context *context)) {
     if (size > (1u << 20)) return 0;
     struct memory_files files = *sidecar_collection(name);
     files.length[SIDECAR_FILE] = size;

@@ -30,6 +30,7 @@ struct golden {
     bool ranked;      /* tuned for queries that do not count every bit once */
     bool tables;      /* of segments of 5 signatures or more, */
     nigh_tables_form form;
+    bool living; /* some documents are deleted, in two commits */
 };
 
 static const struct golden goldens[] = {
@@ -107,6 +108,10 @@ static const struct golden goldens[] = {
      .commits = {120, 20, 2},
      .tables = true,
      .form = NIGH_TABLES_SORTED},
+    {.name = "v1-living.nigh",
+     .recipe = {.width_bits = 32, .seed = 12, .distinct = 20, .ids = true, .metadata = true},
+     .commits = {200, 30, 9},
+     .living = true},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -190,12 +195,66 @@ static nigh_tuning golden_ranked(void) {
     return tuning;
 }
 
+/* Of the first segment runs in the first commit and more in the second, of the second a bitmap; of the third none. */
+static bool is_deleted(uint64_t document) {
+    if (document < 200) return document < 5 || document == 77 || document >= 190;
+    return document < 230 && document % 2 == 0;
+}
+
+static void delete_documents(nigh_context *context, const char *path, const struct golden *golden, uint64_t from,
+                             uint64_t to) {
+    nigh_writer_options options;
+    nigh_writer *writer;
+    nigh_error error;
+    nigh_writer_options_init(&options);
+    assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
+    for (uint64_t d = from; d < to; d++) {
+        char id[RECIPE_MAX_TEXT];
+        if (!is_deleted(d)) continue;
+        assert_ok(nigh_writer_delete(writer, id, recipe_id(&golden->recipe, d, id), &error), &error);
+    }
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
+    nigh_writer_close(writer);
+}
+
+/* Ids and signatures of those that live, and nothing of the others. */
+static void expect_living(nigh_context *context, const char *path, const struct golden *golden) {
+    nigh_collection *collection;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_error error;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    nigh_collection_describe(collection, &info);
+    assert_int_equal(info.documents, 239);
+    assert_int_equal(info.deleted, 31);
+    for (uint64_t d = 0; d < info.documents; d++) {
+        char id[RECIPE_MAX_TEXT];
+        uint8_t wanted[4];
+        uint8_t there[4];
+        uint64_t found = 0;
+        const size_t length = recipe_id(&golden->recipe, d, id);
+        recipe_signature(&golden->recipe, d, wanted);
+        assert_int_equal(nigh_collection_find(collection, id, length, &found, &error),
+                         is_deleted(d) ? NIGH_ENOTFOUND : NIGH_OK);
+        assert_int_equal(nigh_collection_signature(collection, d, there, &error),
+                         is_deleted(d) ? NIGH_EINVAL : NIGH_OK);
+        if (is_deleted(d)) continue;
+        assert_int_equal(found, d);
+        assert_memory_equal(there, wanted, sizeof wanted);
+    }
+    nigh_collection_close(collection);
+    assert_ok(nigh_collection_check(context, path, NULL, NULL, &error), &error);
+}
+
 static uint64_t make(nigh_context *context, const char *path, const struct golden *golden) {
     uint64_t total = 0;
     for (size_t i = 0; i < 3 && golden->commits[i] != 0; i++) {
         nigh_error error;
         assert_ok(recipe_add(context, path, &golden->recipe, total, golden->commits[i], &error), &error);
         total += golden->commits[i];
+    }
+    if (golden->living) {
+        delete_documents(context, path, golden, 0, 100);
+        delete_documents(context, path, golden, 100, total);
     }
     if (golden->slice_width != 0) make_lists(context, path, golden);
     if (golden->graph_degree != 0) make_graph(context, path, golden);
@@ -252,7 +311,10 @@ static void kept_collections_open(void **state) {
     for (size_t i = 0; i < GOLDENS; i++) {
         char *path = kept_path(&goldens[i]);
         const uint64_t *commits = goldens[i].commits;
-        recipe_expect(context, path, &goldens[i].recipe, commits[0] + commits[1] + commits[2]);
+        if (goldens[i].living)
+            expect_living(context, path, &goldens[i]);
+        else
+            recipe_expect(context, path, &goldens[i].recipe, commits[0] + commits[1] + commits[2]);
         nigh_error error;
         assert_ok(read_everything(context, path, &error), &error);
         expect_beside(context, path, &goldens[i]);

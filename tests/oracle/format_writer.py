@@ -166,18 +166,24 @@ def segment_bytes(
     return (head + checksum + table).ljust(4096, b"\0") + body + footer.ljust(64, b"\0")
 
 
-def manifest_bytes(sequence, width, segments, compatible_features=0):
-    """`segments` maps numbers to the bytes of segments."""
+def manifest_bytes(sequence, width, segments, compatible_features=0, deletions=None, order=None):
+    """`segments` maps numbers to the bytes of segments, `deletions` to (number, bytes, deleted) of what is deleted of
+    them; either that or an `order` of the segments makes the manifest a living one."""
     entries = b""
     documents = 0
-    for number in sorted(segments):
+    living = deletions is not None or order is not None
+    for number in order or sorted(segments):
         content = segments[number]
         count = U64.unpack_from(content, 32)[0]
         documents += count
         entries += MANIFEST_ENTRY.pack(number, len(content), count, U64.unpack_from(content, 56)[0])
-    following = max(segments, default=0) + 1
+        if living:
+            own, gone, deleted = (deletions or {}).get(number, (0, None, 0))
+            known = (len(gone), deleted, U64.unpack_from(gone, 56)[0]) if own else (0, 0, 0)
+            entries += MANIFEST_ENTRY.pack(own, *known)
+    following = max([*segments, *(own for own, _, _ in (deletions or {}).values())], default=0) + 1
     head = HEADER.pack(
-        b"\x89NIGHM\r\n", 1, MARK, compatible_features, 0, sequence, following, documents, width, len(segments)
+        b"\x89NIGHM\r\n", 1, MARK, compatible_features, int(living), sequence, following, documents, width, len(segments)
     )
     return head + U64.pack(xxh3_64(head + entries)) + entries
 
@@ -188,6 +194,42 @@ def manifest_path(directory, sequence):
 
 def segment_path(directory, number):
     return os.path.join(directory, "segment-%020d" % number)
+
+
+def deleted_path(directory, number):
+    return os.path.join(directory, "deleted-%020d" % number)
+
+
+def number_bytes(number):
+    """Seven bits a byte, the lowest first."""
+    parts = b""
+    while number >= 128:
+        parts += bytes([number % 128 + 128])
+        number //= 128
+    return parts + bytes([number])
+
+
+def runs_bytes(deleted):
+    """A set of documents as runs."""
+    content, end = b"", 0
+    for first in sorted(deleted):
+        if first < end:
+            continue
+        length = 1
+        while first + length in deleted:
+            length += 1
+        content += number_bytes(2 * (first - end) + (length > 1))
+        content += number_bytes(length - 2) if length > 1 else b""
+        end = first + length
+    return content
+
+
+def bitmap_bytes(deleted, documents):
+    return sum(1 << document for document in deleted).to_bytes(-(-documents // 64) * 8, "little")
+
+
+def deleted_bytes(segment, form, content):
+    return sidecar_bytes(segment, 255, form, [(1, len(content), content)], 0)
 
 
 def slices_path(directory, number):

@@ -159,7 +159,8 @@ def expect_same_reading(collection, documents):
 def expect_found(collection, expected):
     try:
         opened = open_collection(collection)
-        misses = [name for i, (name, _) in enumerate(expected) if opened.find(name) != i]
+        numbers = (number for number, _, _ in opened.living())
+        misses = [name for number, (name, _) in zip(numbers, expected) if opened.find(name) != number]
         expect(not misses, "find in " + collection, misses[:3])
         expect(opened.find(b"no such id") is None, "find what is not there in " + collection)
     except FormatError as error:
@@ -384,7 +385,7 @@ def test_golden_texts():
 def expect_golden_extras(name, opened):
     """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seeds and the text are of the test."""
     keyed = [segment.id_key is not None for segment in opened.segments if segment.has_ids]
-    expect(set(keyed) == ({name.startswith(("v1-keyed", "v1-padded"))} if keyed else set()), name + ": which has a key")
+    expect(set(keyed) == ({name.startswith(("v1-keyed", "v1-padded", "v1-living"))} if keyed else set()), name + ": which has a key")
     if name in ("v1-learned.nigh", "v1-keyed.nigh"):
         expect(opened.vocabulary() == b"words\n", "golden vocabulary beside a model", opened.vocabulary())
         expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
@@ -1602,6 +1603,101 @@ def test_lies_in_tables():
             accepted += expect_same_verdict(copy, "change %d of tables, seed %d" % (number, SEED))
             expect_still_read(copy, documents)
         expect(accepted < 40, "changes of tables are not all accepted", accepted)
+
+
+def write_living(name, form, content, deleted, order=(1, 2)):
+    """Two segments of these numbers, of the first of which documents are deleted, as `content` says."""
+    collection = path(name)
+    segments = dict(zip(order, two_segments()))
+    gone = writer.deleted_bytes(segments[order[0]], form, content)
+    shutil.rmtree(collection, ignore_errors=True)
+    os.mkdir(collection)
+    for number, segment in segments.items():
+        writer.write_file(writer.segment_path(collection, number), segment)
+    writer.write_file(writer.deleted_path(collection, 7), gone)
+    manifest = writer.manifest_bytes(1, WIDTH, segments, deletions={order[0]: (7, gone, deleted)}, order=order)
+    writer.write_file(writer.manifest_path(collection, 1), manifest)
+    return collection
+
+
+def test_deletions_written_here():
+    """Both forms, of sets that are made here; segments in another order."""
+    documents = len(first_documents())
+    everything = len(first_documents() + second_documents())
+    for deleted in ({0}, {documents - 1}, {1, 2, 3}, {0, 2, 4}, set(range(documents))):
+        for form, content in enumerate((writer.runs_bytes(deleted), writer.bitmap_bytes(deleted, documents))):
+            collection = write_living("deleted.nigh", form, content, len(deleted))
+            expect_accepted(collection, "deleted %s" % sorted(deleted), everything - len(deleted))
+    swapped = write_living("swapped.nigh", 0, writer.runs_bytes({1}), 1, order=(5, 2))
+    expect_accepted(swapped, "segments that do not ascend", everything - 1)
+
+
+def test_lies_in_deletions():
+    """What cannot be, under right checksums."""
+    n = len(first_documents())
+    number = writer.number_bytes
+    bits = writer.bitmap_bytes
+    lies = {
+        "a run past the end": (0, number(2 * (n - 1) + 1) + number(0), 2),
+        "a run that touches": (0, number(0) + number(0), 2),
+        "a number of too many bytes": (0, b"\x82\x00", 1),
+        "a number without an end": (0, b"\x82", 1),
+        "a number that is too great": (0, b"\xff" * 5 + b"\x01", 1),
+        "no run": (0, b"", 1),
+        "fewer than the manifest says": (0, writer.runs_bytes({1}), 2),
+        "more than the manifest says": (0, writer.runs_bytes({1, 2}), 1),
+        "a bit past the last": (1, bits({n}, 64), 1),
+        "a short bitmap": (1, b"\x01", 1),
+        "a form there is not": (2, b"\x01", 1),
+    }
+    for what, (form, content, deleted) in lies.items():
+        expect_refused(write_living("lies.nigh", form, content, deleted), "deletions: " + what)
+
+
+def test_damaged_deletions():
+    """Nothing opens a collection of which it is not certain what is deleted."""
+    original = write_living("to-damage.nigh", 0, writer.runs_bytes({1, 2, 5}), 3)
+    name = os.path.basename(writer.deleted_path(original, 7))
+    content = writer.read_file(os.path.join(original, name))
+    places = list(range(0, 64, 3)) + list(range(64, 64 + 48, 4)) + [4000, 4096, 4097, len(content) - 100]
+    for offset in places + [len(content) - 64 + i for i in (0, 8, 16, 24, 63)]:
+        expect_flip_refused(original, name, offset, "deletions")
+    other = writer.deleted_bytes(two_segments()[1], 0, writer.runs_bytes({1, 2, 5}))
+    for what, changed in (("empty", b""), ("cut", content[:-64]), ("of another segment", other)):
+        copy = copy_of(original)
+        writer.write_file(os.path.join(copy, name), changed)
+        expect_refused(copy, "deletions: " + what)
+    copy = copy_of(original)
+    os.remove(os.path.join(copy, name))
+    expect_refused(copy, "deletions: missing")
+    for kept in (copy, path("copy.nigh")):
+        expect(nigh("export", kept, "-q", "-o", "-").returncode == 2, "export without certain deletions")
+
+
+def test_deletions_of_the_tool():
+    """What the tool deletes and replaces, in several commits, is what this side reads."""
+    rng = random.Random(SEED)
+    collection = path("living.nigh")
+    there = {}
+    for batch in range(3):
+        documents = [(b"d%d" % (100 * batch + i), rng.randbytes(WIDTH // 8)) for i in range(100)]
+        index(collection, documents)
+        there.update(documents)
+        gone = rng.sample(sorted(there), 40)
+        result = nigh("delete", collection, *(name.decode() for name in gone))
+        expect(result.returncode == 0, "delete", said(result))
+        for name in gone:
+            del there[name]
+        changed = [(name, rng.randbytes(WIDTH // 8)) for name in rng.sample(sorted(there), 10)]
+        index(collection, changed, "--replace")
+        for name, signature in changed:
+            del there[name]
+            there[name] = signature
+        opened = open_collection(collection)
+        expect([(name, signature) for name, signature, _ in opened.documents()] == list(there.items()), "what lives")
+        expect(opened.check() == len(there) and opened.find(gone[0]) is None, "a check of what lives")
+        lines = b"".join(hex_line(name, signature) for name, signature in there.items())
+        expect(nigh("export", "-q", collection, "-o", "-").stdout == lines, "export of what lives")
 
 
 def test_errors_say_where():

@@ -244,6 +244,13 @@ struct power_disk *power_disk_new(void) {
     return disk;
 }
 
+void power_disk_cut(struct power_disk *disk, uint64_t n) {
+    disk->calls = disk->syncs = 0;
+    disk->fails_at = n;
+}
+
+bool power_disk_was_cut(const struct power_disk *disk) { return disk->calls > disk->fails_at; }
+
 void power_disk_free(struct power_disk *disk) {
     for (int i = 0; i < disk->node_count; i++) {
         free(disk->nodes[i].now.bytes);

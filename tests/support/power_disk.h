@@ -59,6 +59,9 @@ struct power_disk *power_disk_new(void);
 void power_disk_free(struct power_disk *disk);
 /* Give this to a context. */
 nigh_file_system power_disk_table(struct power_disk *disk);
+/* The power fails before call number `n` from here on; whether it did. */
+void power_disk_cut(struct power_disk *disk, uint64_t n);
+bool power_disk_was_cut(const struct power_disk *disk);
 /* Makes all names safe. */
 void power_disk_sync(struct power_disk *disk);
 /* Writes the collection to `path` as it may be found after the power failed; false where it is not there at all. */

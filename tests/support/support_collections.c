@@ -349,6 +349,7 @@ static nigh_status read_documents(const nigh_collection *collection, const nigh_
     for (uint64_t i = 0; i < info->documents; i++) {
         size_t length = 0;
         uint64_t found;
+        if (!nigh_collection_lives(collection, i)) continue;
         nigh_status status = nigh_collection_id(collection, i, text, NIGH_MAX_ID_LENGTH + 1, &length, error);
         if (status == NIGH_OK) status = nigh_collection_find(collection, text, length, &found, error);
         if (status == NIGH_OK) status = nigh_collection_signature(collection, i, signature, error);
