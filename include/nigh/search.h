@@ -34,7 +34,7 @@ typedef enum nigh_search_method {
                                      `slack`.  NIGH_ENOTFOUND where no segment has columns */
     NIGH_SEARCH_TABLES = 7        /* look-ups in tables, within a `radius`: exact by permuted ones that guarantee it;
                                      by sorted ones most is found, and `weights` are needed.  NIGH_ENOTFOUND where no
-                                     segment has tables; NIGH_EINVAL without a radius or beyond theirs, and with masks */
+                                     segment has tables; NIGH_EINVAL without a radius, beyond theirs, with masks */
 } nigh_search_method;
 
 /* When a search of slice lists ends. */

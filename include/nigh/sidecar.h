@@ -153,9 +153,8 @@ NIGH_API nigh_status nigh_tables_remove(nigh_context *context, const char *path,
 /* The bytes of the tables of that many distinct signatures; 0 for options there are not.  NULL: the usual ones. */
 NIGH_API uint64_t nigh_tables_bytes(uint64_t signatures, uint32_t width_bits, const nigh_tables_options *options);
 
-/* The radius that is taken where none is given: what near-copies by the scheme differ in, else 3 of 64 bits.
-   `scheme` is that of a collection, or NULL. */
-NIGH_API uint32_t nigh_tables_default_radius(const char *scheme, uint32_t width_bits);
+/* The radius that is taken where none is given: 3 of 64 bits, and such a share of others, at least 1. */
+NIGH_API uint32_t nigh_tables_default_radius(uint32_t width_bits);
 
 /* ----------------------------------------------------------------- graph -- */
 

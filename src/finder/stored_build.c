@@ -20,13 +20,8 @@ struct building {
 
 /* ----------------------------------------------------------------------- settings -- */
 
-uint32_t nigh_tables_default_radius(const char *scheme, uint32_t width_bits) {
-    nigh_signer_options signer;
-    nigh_signer_options_init(&signer);
-    uint32_t radius = NIGH_ALL;
-    if (scheme != NULL && nigh_signer_options_parse(scheme, &signer, NULL) == NIGH_OK)
-        radius = nigh_default_radius(signer.scheme, width_bits);
-    if (radius == NIGH_ALL) radius = nigh_default_radius(NIGH_SCHEME_SIMHASH, width_bits);
+uint32_t nigh_tables_default_radius(uint32_t width_bits) {
+    const uint32_t radius = (uint32_t)((uint64_t)width_bits * 3 / 64);
     return radius == 0 ? 1 : radius;
 }
 
@@ -82,10 +77,9 @@ static nigh_status set_sorted(const nigh_tables_options *options, uint64_t rows,
 }
 
 /* What tables of so many rows are, by the options. */
-static nigh_status set_facts(const nigh_tables_options *options, uint64_t rows, uint32_t width_bits, const char *scheme,
+static nigh_status set_facts(const nigh_tables_options *options, uint64_t rows, uint32_t width_bits,
                              struct nigh__stored_facts *out, nigh_error *error) {
-    const uint32_t radius =
-        options->radius == NIGH__UNSET ? nigh_tables_default_radius(scheme, width_bits) : options->radius;
+    const uint32_t radius = options->radius == NIGH__UNSET ? nigh_tables_default_radius(width_bits) : options->radius;
     if (options->form == NIGH_TABLES_SORTED) return set_sorted(options, rows, width_bits, radius, out, error);
     if (options->form == NIGH_TABLES_PERMUTED) return set_permuted(options, rows, width_bits, radius, out, error);
     return nigh__fail(error, NIGH_EINVAL, "there is no form %d of tables", (int)options->form);
@@ -110,8 +104,7 @@ static nigh_status decide(void *user, const struct nigh__segment *segment, enum 
     *out = NIGH__SIDECAR_WITHOUT;
     if (!keep && (segment->signatures == 0 || segment->signatures < building->options.min_rows)) return NIGH_OK;
     if (!keep)
-        status = set_facts(&building->options, segment->signatures, segment->width_bits, segment->scheme,
-                           &building->facts, error);
+        status = set_facts(&building->options, segment->signatures, segment->width_bits, &building->facts, error);
     if (status == NIGH_OK && !keep && !building->options.rebuild && is_same(segment, &building->facts))
         status = nigh__sidecar_is_sound(segment, &nigh__tables_sidecar, &building->progress, &keep, error);
     *out = keep ? NIGH__SIDECAR_KEEP : NIGH__SIDECAR_MAKE;
@@ -210,7 +203,7 @@ uint64_t nigh_tables_bytes(uint64_t signatures, uint32_t width_bits, const nigh_
     if (signatures == 0 || signatures > NIGH__MAX_DOCUMENTS || width_bits == 0 || width_bits > NIGH_MAX_WIDTH_BITS)
         return 0;
     if (nigh__options_copy(&nigh__tables_options_shape, &chosen, options, NULL) != NIGH_OK ||
-        set_facts(&chosen, signatures, width_bits, NULL, &facts, NULL) != NIGH_OK)
+        set_facts(&chosen, signatures, width_bits, &facts, NULL) != NIGH_OK)
         return 0;
     return facts.tables * nigh__stored_table_bytes(&facts, signatures, width_bits);
 }

@@ -246,9 +246,9 @@ static void same_bytes_for_any_threads(void **state) {
 
 static void radii(void **state) {
     (void)state;
-    assert_int_equal(nigh_tables_default_radius(NULL, 64), 3);
-    assert_int_equal(nigh_tables_default_radius("kind=signatures\nbits=128\n", 128), 6);
-    assert_int_equal(nigh_tables_default_radius(NULL, 8), 1);
+    assert_int_equal(nigh_tables_default_radius(64), 3);
+    assert_int_equal(nigh_tables_default_radius(128), 6);
+    assert_int_equal(nigh_tables_default_radius(8), 1);
 }
 
 static void expect_unmade(const struct with_sidecar *w, const nigh_tables_options *options, const char *why) {
