@@ -7,7 +7,7 @@ set(tests_of_documents
     fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.log fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
     fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
     golden.texts_golden
-    property.analysis property.live_power property.dedup_complete property.dedup_days property.dedup_oracle property.project
+    property.analysis property.live_power property.dedup_complete property.dedup_days property.dedup_oracle property.project property.stored_tables
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language unit.language_detector
@@ -17,7 +17,7 @@ set(tests_of_documents
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
     cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
     cli.documents cli.folders
-    cli.keys cli.losses cli.mixed cli.pairs
+    cli.keys cli.losses cli.mixed cli.near_tables cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
     cli.adopt cli.chunks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill
     oracle.chunk_reader oracle.format_reader repository.papers unit.chunk_scheme)

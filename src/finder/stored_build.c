@@ -10,6 +10,8 @@
 #include "finder/stored.h"
 
 #define MAX_ROTATIONS 3u
+#define CROWD 4096u     /* rows of a bucket, on average: comparing their keys takes as long as two dozen look-ups */
+#define MANY_TABLES 20u /* that are made unasked */
 #define ROWS_OF_PREFIX_BITS 3u /* sorted: 8 to 15 rows of a prefix are a cache line or two, and offsets half a byte */
 
 struct building {
@@ -25,15 +27,27 @@ uint32_t nigh_tables_default_radius(uint32_t width_bits) {
     return radius == 0 ? 1 : radius;
 }
 
-/* Blocks that are given, or the fewest tables that guarantee the radius. */
+static uint32_t blocks_of(uint32_t radius, uint32_t leading) { return (radius == 0 ? 1 : radius) + leading; }
+
+/* The fewest tables that guarantee a radius; more, of more leading blocks, only where buckets would be crowds. */
+static uint32_t choose_leading(uint64_t rows, uint32_t width_bits, uint32_t radius) {
+    uint32_t leading = 1;
+    while (nigh__tables_possible(width_bits, blocks_of(radius, leading + 1), leading + 1) &&
+           nigh__tables_count(blocks_of(radius, leading + 1), leading + 1) <= MANY_TABLES &&
+           rows >> nigh__tables_index_bits(rows, width_bits, blocks_of(radius, leading), leading) > CROWD)
+        leading++;
+    return leading;
+}
+
+/* Blocks that are given, or as many as it takes. */
 static nigh_status set_permuted(const nigh_tables_options *options, uint64_t rows, uint32_t width_bits, uint32_t radius,
                                 struct nigh__stored_facts *out, nigh_error *error) {
     const uint32_t most = width_bits < NIGH__MAX_BLOCKS ? width_bits : NIGH__MAX_BLOCKS;
     if (options->blocks == 0 && radius >= most)
         return nigh__fail(error, NIGH_EINVAL, "tables of %u bits find all within %u bits at most, not %u", width_bits,
                           most - 1, radius);
-    const uint32_t blocks = options->blocks != 0 ? options->blocks : radius + 1 > 2 ? radius + 1 : 2;
-    const uint32_t leading = options->blocks != 0 ? options->leading : 1;
+    const uint32_t leading = options->blocks != 0 ? options->leading : choose_leading(rows, width_bits, radius);
+    const uint32_t blocks = options->blocks != 0 ? options->blocks : blocks_of(radius, leading);
     if (!nigh__tables_possible(width_bits, blocks, leading))
         return nigh__fail(error, NIGH_EINVAL, "%u blocks with %u leading make no tables of signatures of %u bits",
                           blocks, leading, width_bits);
@@ -153,7 +167,7 @@ static nigh_status facts_like(const struct nigh__segment *like, const struct nig
     options.leading = stored.facts.leading;
     options.rotations = sorted ? stored.facts.tables : 0;
     options.probes = stored.facts.probes;
-    return set_facts(&options, segment->signatures, segment->width_bits, segment->scheme, out, error);
+    return set_facts(&options, segment->signatures, segment->width_bits, out, error);
 }
 
 uint32_t nigh__tables_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment) {

@@ -50,6 +50,7 @@ static void add_living(const struct world *world, const char *path, uint32_t fro
     nigh_writer *writer;
     nigh_error error;
     nigh_writer_options_init(&options);
+    options.merge = 0; /* this is about what is deleted and still there */
     options.width_bits = world->width_bits;
     assert_ok(nigh_writer_open(world->context, path, &options, &writer, &error), &error);
     for (uint32_t d = from; d < to; d++) {
@@ -116,6 +117,7 @@ static void delete_some(struct world *world, uint32_t share, uint64_t seed) {
     nigh_error error;
     uint64_t deleted = 0;
     nigh_writer_options_init(&options);
+    options.merge = 0; /* this is about what is deleted and still there */
     assert_ok(nigh_writer_open(world->context, world->path, &options, &writer, &error), &error);
     for (uint32_t d = 0; d < world->documents; d++) {
         char id[32];
@@ -424,6 +426,7 @@ static void documents_are_replaced(void **state) {
     (void)state;
     world_init(&world, 64, 2, 400, 50, 77);
     nigh_writer_options_init(&options);
+    options.merge = 0; /* this is about what is deleted and still there */
     options.width_bits = world.width_bits;
     for (int round = 0; round < 3; round++) {
         options.replace = 1;
@@ -472,6 +475,7 @@ static void what_is_refused(void **state) {
     world_init(&world, 64, 1, 100, 50, 78);
     char *before = tree_digest(world.path);
     nigh_writer_options_init(&options);
+    options.merge = 0; /* this is about what is deleted and still there */
     assert_int_equal(nigh_writer_open(world.context, world.fresh, &options, &writer, &error), NIGH_ENOTFOUND);
     assert_false(path_exists(world.fresh));
     assert_ok(nigh_writer_open(world.context, world.path, &options, &writer, &error), &error);

@@ -84,8 +84,8 @@ static void test_options_that_make_no_sense(void **state) {
     place_init(&place, *state, 8);
     const nigh_search_options good = by_lists();
     nigh_search_options bad = good;
-    bad.method = (nigh_search_method)7;
-    expect(&place, &bad, NIGH_EINVAL, "there is no search method 7");
+    bad.method = (nigh_search_method)8;
+    expect(&place, &bad, NIGH_EINVAL, "there is no search method 8");
     bad = good;
     bad.stop = (nigh_search_stop)3;
     expect(&place, &bad, NIGH_EINVAL, "there is no rule 3 to end a search");

@@ -249,6 +249,9 @@ static void radii(void **state) {
     assert_int_equal(nigh_tables_default_radius(64), 3);
     assert_int_equal(nigh_tables_default_radius(128), 6);
     assert_int_equal(nigh_tables_default_radius(8), 1);
+    nigh_tables_options options = options_of(NIGH_TABLES_PERMUTED);
+    options.radius = 3; /* four blocks of 8 bits would have crowds in their buckets: ten tables of 12 bits */
+    assert_int_equal(nigh_tables_bytes(10000000, 32, &options), UINT64_C(10) * 4 * (4096 + 16 + 20000000));
 }
 
 static void expect_unmade(const struct with_sidecar *w, const nigh_tables_options *options, const char *why) {
