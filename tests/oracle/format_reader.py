@@ -1185,8 +1185,10 @@ class Collection:
         documents = 0
         keeper = None
         for segment in self.segments:
-            if kind in segment.sections:
-                segment.require_in(kind, 0, keeper is None, "another one is there already")
+            if kind in segment.sections and keeper is not None:
+                same = segment.kept(kind) == keeper.kept(kind)
+                segment.require_in(kind, 0, same, "another one is there already")
+            elif kind in segment.sections:
                 segment.require_in(kind, 0, documents == 0, "documents are there before it")
                 keeper = segment
             documents += segment.documents
