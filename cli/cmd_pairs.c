@@ -157,8 +157,9 @@ static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
 
 static void close_statistics(struct pairing *pairing, const nigh_join_result *result, uint32_t radius) {
     struct cli_job *job = pairing->job;
-    const uint64_t documents =
-        pairing->infos[0].documents + (pairing->collections[1] != NULL ? pairing->infos[1].documents : 0);
+    const nigh_collection_info *other = &pairing->infos[1];
+    const uint64_t documents = pairing->infos[0].documents - pairing->infos[0].deleted +
+                               (pairing->collections[1] != NULL ? other->documents - other->deleted : 0);
     const struct cli_counter counters[] = {
         {"radius", radius},
         {"pairs", pairing->given},

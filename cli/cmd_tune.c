@@ -387,7 +387,8 @@ static nigh_status build_columns(struct tuning_job *tuning) {
 
 static nigh_status build_and_measure(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
-    const uint64_t queries = tuning->options.queries != NULL ? tuning->options.query_count : tuning->info.documents;
+    const uint64_t queries =
+        tuning->options.queries != NULL ? tuning->options.query_count : tuning->info.documents - tuning->info.deleted;
     if (queries < MIN_QUERIES) return measure(tuning, &tuning->tuning, &tuning->result); /* which says that */
     if (tuning->options.rank == NIGH_RANK_WEIGHTED) return build_columns(tuning);
     const uint32_t before = slice_width(tuning->collection);

@@ -256,6 +256,7 @@ void nigh_against_describe(const nigh_against *against, nigh_against_info *out) 
     }
     nigh_against_info info = against->info;
     info.incoming = against->incoming.count;
+    info.documents -= against->held.deleted;
     info.unmatched = against->matched == NULL ? 0 : info.incoming - info.there - info.repeated;
     info.texts = against->kind == NIGH__INCOMING_TEXTS;
     nigh__info_copy(out, &info, sizeof info);

@@ -164,6 +164,7 @@ void nigh__copies_describe(const nigh_against *against, nigh_against_info *out) 
     info.texts = 1;
     info.exact = 0;
     info.verified = !against->options.no_verify;
+    info.documents -= against->held.deleted;
     info.incoming = dedup.documents;
     info.there = dedup.there;
     info.unmatched = dedup.kept;

@@ -64,6 +64,23 @@ printf 'e\nb\n' > among
 echo nobody > wrong
 expect 2 '' "nigh: 'c.nigh': no document 'nobody'" -- "$NIGH" search -q c.nigh q.hex --among wrong
 
+# New against old: what is deleted is nowhere, by bits and by texts.
+printf 'n\tff00000000000000\nm\t00000000000000ff\n' > new.hex
+expect 0 'm	c	0	collection
+m	e	0	collection' '' -- "$NIGH" against -q -r 0 --output tsv c.nigh new.hex
+text='one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen'
+printf '{"id":"old","text":"%s"}\n' "$text" > old.jsonl
+printf '{"id":"new","text":"%s"}\n' "$text" > new.jsonl
+"$NIGH" index -q texts.nigh old.jsonl --scheme minhash || fail 'index texts'
+expect 0 ANY '' -- "$NIGH" against -q --fail-if-new texts.nigh new.jsonl
+"$NIGH" delete -q texts.nigh old || fail 'delete a text'
+expect 1 ANY '' -- "$NIGH" against -q --fail-if-new texts.nigh new.jsonl
+expect 0 ANY ANY -- "$NIGH" against --add texts.nigh new.jsonl
+expect 0 ANY ANY -- "$NIGH" index --replace texts.nigh new.jsonl
+grep -q '1 of them in the place of earlier ones' .err || fail 'told what was replaced'
+expect 0 ANY ANY -- "$NIGH" check texts.nigh
+[[ $("$NIGH" search -q --output tsv --text "$text" texts.nigh | cut -f 2) == new ]] || fail 'the new text alone'
+
 # Wrong use changes nothing.
 before=$(cat c.nigh/* | cksum)
 expect 2 '' ANY -- "$NIGH" delete c.nigh
