@@ -92,7 +92,7 @@ static const char *const description[] = {
     "are made once the documents are safe, in files of their own. Without an INPUT, --lists slices makes them for a "
     "collection that is there, or makes them anew in another --slice-width, and --lists none removes them.",
     "Tables find near-copies: all documents within --radius bits, without comparing every one ('nigh search --radius', "
-    "'nigh against'). With --lists auto what is added gets them where it has 65,536 different signatures or more of 64 "
+    "'nigh against'). With --lists auto what is added gets them where it has 16,384 different signatures or more of 64 "
     "to 128 bits, simhash, learned or of your own; four tables of 64 bits take 33 bytes a signature. --lists sorted "
     "makes a sorted table instead, 12 to 13 bytes a signature, which needs to know how sure each bit of a query is and "
     "finds 95 of 100 near-copies: '--method tables' asks for it. Without an INPUT they are made for a collection that "

@@ -31,7 +31,7 @@
 #define TICK_ROWS 65536u
 #define STORED_BATCH 4096u
 #define MANY_OF_ONE 256u                   /* matches of one in a batch that tables of the collection answer */
-#define FEW_SIGNATURES 65536u              /* that may be compared one by one: fewer get no tables unasked */
+#define FEW_SIGNATURES 16384u              /* that may be compared one by one: fewer get no tables unasked */
 #define USUAL_MEMORY (UINT64_C(256) << 20) /* for what was found, where nobody says */
 
 /* ------------------------------------------------------------------ memory -- */

@@ -8,8 +8,8 @@
 tables_of() { find "$1" -name 'tables-*' | wc -l; }
 counted='kernel #, # threads'
 
-"$NIGH" generate -q -n 90000 --bits 64 --seed 4 -o rows.npy || fail generate
-"$NIGH" generate -q -n 90000 --bits 64 --seed 4 --queries 300 -o queries.npy || fail generate
+"$NIGH" generate -q -n 40000 --bits 64 --seed 4 -o rows.npy || fail generate
+"$NIGH" generate -q -n 40000 --bits 64 --seed 4 --queries 300 -o queries.npy || fail generate
 "$NIGH" generate -q -n 3000 --bits 64 --seed 9 -o more.npy || fail generate
 "$NIGH" generate -q -n 70000 --bits 256 --seed 3 -o wide.npy || fail generate
 
