@@ -13,6 +13,7 @@
  *     graph-00000000000000000001        its graph,
  *     columns-00000000000000000001      and its signatures on their side
  *     deleted-00000000000000000003      documents of a segment that count no more (collection/deletions.h)
+ *     log-00000000000000000003          documents that are in no segment yet (collection/log.h)
  *
  * A term signature file is such a directory too, with groups, terms-N, in place of
  * segments, and manifests with a magic of their own (terms/terms_format.h).

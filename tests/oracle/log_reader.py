@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the log of a collection, written from docs/format.md alone.
+
+    log = read_log(path, collection)        log.documents, log.verdict
+
+The verdict is "whole", ("torn", bytes) or ("damaged", offset).
+"""
+import struct
+
+from xxh3 import xxh3_64
+
+HEADER_SIZE = 64
+HEAD_SIZE = 40
+MAGIC = b"\x89NIGHL\r\n"
+RECORD_MAGIC = 0x4452474E
+MOST_BYTES = 1 << 30
+
+
+class LogError(Exception):
+    pass
+
+
+class Record:
+    def __init__(self, offset, end, length, kind, sequence, synced, content):
+        self.offset, self.end, self.length, self.kind = offset, end, length, kind
+        self.sequence, self.synced, self.content = sequence, synced, content
+
+
+class Document:
+    def __init__(self, content, width):
+        flags, id_length, metadata_length, keys, text_length = struct.unpack_from("<IIIIQ", content)
+        row = (width + 63) // 64 * 8
+        weights = width if flags & 2 else 0
+        if flags & ~7 or keys > 128 or 24 + row + weights + 4 * keys + id_length + metadata_length + text_length \
+                != len(content):
+            raise LogError("the lengths of a document do not add up")
+        at = 24
+        self.signature = content[at:at + row]
+        at += row + weights
+        self.keys = struct.unpack_from(f"<{keys}I", content, at)
+        at += 4 * keys
+        self.id = content[at:at + id_length] if flags & 1 else None
+        at += id_length
+        self.metadata = content[at:at + metadata_length]
+        at += metadata_length
+        self.text = content[at:] if flags & 4 else None
+
+
+class Log:
+    def __init__(self, data, number, first, scheme, width):
+        self.data, self.number, self.first, self.width = data, number, first, width
+        self.documents = []
+        self.verdict = "whole"
+        if len(data) < HEADER_SIZE or xxh3_64(data[:56]) != struct.unpack_from("<Q", data, 56)[0]:
+            self.judge(0, first)
+            return
+        self.require_header(scheme)
+        at, sequence = HEADER_SIZE, first
+        while at < len(data):
+            record = self.record_at(at)
+            if record is None or record.sequence != sequence:
+                self.judge(at, sequence)
+                return
+            if record.kind != 1:
+                raise LogError(f"a record of kind {record.kind}")
+            self.documents.append(Document(record.content, width))
+            at, sequence = record.end, sequence + 1
+
+    def require_header(self, scheme):
+        magic, version, mark, _, incompatible, number, first, checksum, width, zero = struct.unpack_from(
+            "<8sIIIIQQQII", self.data)
+        if magic != MAGIC or mark != 0x01020304 or version != 1 or incompatible != 0 or zero != 0:
+            raise LogError("no log, or a newer one")
+        if (number, first, checksum, width) != (self.number, self.first, xxh3_64(scheme), self.width):
+            raise LogError("the log of another collection")
+
+    def record_at(self, at):
+        """The whole record at an offset, or None."""
+        if at + HEAD_SIZE > len(self.data):
+            return None
+        magic, log, checksum, length, kind, sequence, synced = struct.unpack_from("<IIQIIQQ", self.data, at)
+        end = (at + HEAD_SIZE + length + 7) // 8 * 8
+        if magic != RECORD_MAGIC or log != self.number & 0xFFFFFFFF or length > MOST_BYTES or end > len(self.data) \
+                or synced > sequence or sequence < self.first or xxh3_64(self.data[at + 16:end]) != checksum:
+            return None
+        return Record(at, end, length, kind, sequence, synced, self.data[at + HEAD_SIZE:at + HEAD_SIZE + length])
+
+    def judge(self, at, sequence):
+        """What is not whole at an offset: damaged, where a later record says that it was on the disk."""
+        for offset in range(at // 8 * 8 + 8, len(self.data), 8):
+            later = self.record_at(offset)
+            if later is not None and later.sequence >= sequence and later.synced > sequence:
+                self.verdict = ("damaged", at)
+                return
+        self.verdict = ("torn", len(self.data) - at)
+
+
+def read_log(path, number, first, scheme, width):
+    with open(path, "rb") as file:
+        return Log(file.read(), number, first, scheme, width)
