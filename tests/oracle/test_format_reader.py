@@ -1248,10 +1248,14 @@ def test_segments_that_disagree():
     for number, (what, second) in enumerate(cases):
         collection = write_tested("disagree-%d.nigh" % number, [first, second])
         expect_refused(collection, "segments disagree: " + what)
-    collection = write_tested("two-vocabularies.nigh", [empty, empty])
-    expect_refused(collection, "the same vocabulary in two segments")
-    collection = write_tested("two-models.nigh", [learned, learned])
-    expect_refused(collection, "the same model in two segments")
+    for what, one, other in (
+        ("vocabulary", empty, writer.segment_bytes([], WIDTH, vocabulary=VOCABULARY + b"more")),
+        ("model", learned, writer.segment_bytes([], WIDTH, model=MODEL + b"more")),
+    ):
+        collection = write_tested("two-of-a-%s.nigh" % what, [one, other])
+        expect_refused(collection, "another %s in a later segment" % what)
+        collection = write_tested("twice-a-%s.nigh" % what, [one, one])
+        expect_accepted(collection, "the same %s once more" % what, 0)
 
 
 def change_somewhere(rng, content, places):

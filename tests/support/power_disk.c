@@ -121,22 +121,10 @@ static void make_safe(struct power_node *node) {
     node->safe.length = node->now.length;
 }
 
-/* Whether a sync of it is to do nothing. */
-static bool is_unsafe(const struct power_disk *disk, int file) {
-    if (file == HANDLE_PARENT) return false;
-    if (file == HANDLE_COLLECTION) return disk->unsafe[0] == '\0';
-    for (int i = 0; i < disk->now.count; i++)
-        if (disk->now.node[i] == file && disk->unsafe[0] != '\0' &&
-            strncmp(disk->now.name[i], disk->unsafe, strlen(disk->unsafe)) == 0)
-            return true;
-    return false;
-}
-
 static int disk_sync(void *user, nigh_file file) {
     struct power_disk *disk = user;
     if (dead(disk)) return EIO;
     if (disk->syncs++ == disk->skipped_sync) return 0;
-    if (disk->unsafe != NULL && is_unsafe(disk, (int)file)) return 0;
     if (file == HANDLE_PARENT) {
         disk->safe.directory_made = disk->now.directory_made;
     } else if (file == HANDLE_COLLECTION) {

@@ -52,7 +52,6 @@ struct power_disk {
     uint64_t fails_at; /* the power, before this call; UINT64_MAX: never */
     uint64_t syncs;
     uint64_t skipped_sync; /* this one does nothing, and says that all is well; UINT64_MAX: none */
-    const char *unsafe;    /* NULL, or syncs of files whose names begin so do nothing; "": of the directory */
 };
 
 struct power_disk *power_disk_new(void);
