@@ -4,10 +4,10 @@
  * 16 bits, each with an index that has the fingerprint too, so that no row has to be looked up; candidates share a
  * column, and their bits are counted here.  A batch is a transaction.
  *
- *     peer_sqlite FOLDER ROWS SECONDS SYNC BATCH...
+ *     peer_sqlite FOLDER ROWS SECONDS BATCH...
  *
- * SYNC is FULL (what is committed is on the disk) or OFF.  Prints "BATCH documents/s p99-seconds-of-a-batch".  Of what
- * it asks, half is near something that is there, as in bench_live.
+ * Prints "SYNC BATCH documents/s p99-seconds-of-a-batch", where SYNC is FULL (what is committed is on the disk) or OFF.
+ * Of what it asks, half is near something that is there, as in bench_live.
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -106,15 +106,19 @@ static void measure(uint64_t batch, double seconds) {
 
 int main(int count, char **arguments) {
     char path[4096];
-    if (count < 6) return 2;
+    if (count < 5) return 2;
     (void)snprintf(path, sizeof path, "%s/peer.sqlite", arguments[1]);
     must(sqlite3_open(path, &database), SQLITE_OK, "open");
     run("PRAGMA journal_mode = WAL; PRAGMA cache_size = -2000000; PRAGMA synchronous = OFF");
     make(strtoull(arguments[2], NULL, 10));
     run("PRAGMA wal_checkpoint(TRUNCATE)");
-    (void)snprintf(path, sizeof path, "PRAGMA synchronous = %s", arguments[4]);
-    run(path);
-    for (int i = 5; i < count; i++) measure(strtoull(arguments[i], NULL, 10), strtod(arguments[3], NULL));
+    for (int mode = 0; mode < 2; mode++) {
+        run(mode == 0 ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF");
+        for (int i = 4; i < count; i++) {
+            (void)printf("%s ", mode == 0 ? "FULL" : "OFF");
+            measure(strtoull(arguments[i], NULL, 10), strtod(arguments[3], NULL));
+        }
+    }
     (void)sqlite3_finalize(add);
     (void)sqlite3_finalize(find);
     return sqlite3_close(database) == SQLITE_OK ? 0 : 2;
