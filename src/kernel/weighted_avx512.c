@@ -53,8 +53,9 @@ INLINE void pair_line(__m512i sums[2], __m512i a, __m512i mask_a, __m512i b, __m
     sums[1] = _mm512_add_epi64(sums[1], masked_distances(a, b, mask_b));
 }
 
-TARGET static struct nigh__two_distances pair(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
-                                              const uint64_t *mask_b, size_t words) {
+/* Both sums in one register, each of 32 bits, so that adding across the words is done once. */
+INLINE uint64_t pair_sums(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b, const uint64_t *mask_b,
+                          size_t words) {
     __m512i sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     size_t w = 0;
     for (; w + 8 <= words; w += 8) pair_line(sums, load(a + w), load(mask_a + w), load(b + w), load(mask_b + w));
@@ -62,12 +63,34 @@ TARGET static struct nigh__two_distances pair(const uint64_t *a, const uint64_t 
     if (rest > 0)
         pair_line(sums, load_words(a + w, rest), load_words(mask_a + w, rest), load_words(b + w, rest),
                   load_words(mask_b + w, rest));
-    return (struct nigh__two_distances){(uint32_t)_mm512_reduce_add_epi64(sums[0]),
-                                        (uint32_t)_mm512_reduce_add_epi64(sums[1])};
+    return (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(sums[0], _mm512_slli_epi64(sums[1], 32)));
+}
+
+TARGET static struct nigh__two_distances pair(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
+                                              const uint64_t *mask_b, size_t words) {
+    const uint64_t sums = pair_sums(a, mask_a, b, mask_b, words);
+    return (struct nigh__two_distances){(uint32_t)sums, (uint32_t)(sums >> 32)};
+}
+
+INLINE void pairs_body(const uint64_t *one, const uint64_t *mask, const uint64_t *rows, const uint64_t *masks,
+                       size_t count, size_t words, uint32_t *under_one, uint32_t *under_row) {
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t sums = pair_sums(one, mask, rows + i * words, masks + i * words, words);
+        under_one[i] = (uint32_t)sums;
+        under_row[i] = (uint32_t)(sums >> 32);
+    }
+}
+
+TARGET static void pairs(const uint64_t *one, const uint64_t *mask, const uint64_t *rows, const uint64_t *masks,
+                         size_t count, size_t words, uint32_t *under_one, uint32_t *under_row) {
+    if (words == 16)
+        pairs_body(one, mask, rows, masks, count, 16, under_one, under_row);
+    else
+        pairs_body(one, mask, rows, masks, count, words, under_one, under_row);
 }
 
 const struct nigh__weighted nigh__weighted_avx512 = {
-    .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .batch = batch, .one = one, .pair = pair};
+    .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .batch = batch, .one = one, .pair = pair, .pairs = pairs};
 
 #else
 

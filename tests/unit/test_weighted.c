@@ -90,6 +90,22 @@ static void check_pair(const struct nigh__weighted *kernel, const struct arena m
     }
 }
 
+/* Rows that end at a guard page, all by one call. */
+static void check_pairs(const struct nigh__weighted *kernel, const struct arena memory[3], size_t words) {
+    const uint64_t *one = arena_words(&memory[0], words);
+    const uint64_t *mask = arena_words(&memory[1], words);
+    const size_t count = NIGH__PLANES / 2;
+    const uint64_t *masks = arena_words(&memory[2], count * words);
+    const uint64_t *rows = masks - count * words;
+    uint32_t under_one[NIGH__PLANES / 2];
+    uint32_t under_row[NIGH__PLANES / 2];
+    nigh__weighted_pairs(kernel, one, mask, rows, masks, count, words, under_one, under_row);
+    for (size_t i = 0; i < count; i++)
+        if (under_one[i] != distance_by_bits(one, mask, 1, rows + i * words, words) ||
+            under_row[i] != distance_by_bits(one, masks + i * words, 1, rows + i * words, words))
+            fail_msg("%s: pairs of %zu words", kernel->name, words);
+}
+
 static void test_one_and_pair(void **state) {
     (void)state;
     struct nigh__rng rng = {.state = 1};
@@ -102,6 +118,7 @@ static void test_one_and_pair(void **state) {
         for (size_t words = 1; words <= MAX_WORDS; words = next_words(words)) {
             check_one(kernel, memory, words);
             check_pair(kernel, memory, words);
+            check_pairs(kernel, memory, words);
         }
     }
     for (size_t i = 0; i < 3; i++) arena_release(&memory[i]);
