@@ -35,8 +35,6 @@ static nigh_status check_numbers(const nigh_search_options *options, nigh_error 
     if (options->effort != NIGH__UNSET && options->k != NIGH_ALL && options->effort < options->k)
         return nigh__fail(error, NIGH_EINVAL, "an effort of %u cannot give %u documents", options->effort, options->k);
     if (!asked_for(options)) return NIGH_OK;
-    if (!nigh__ranks_plainly(options))
-        return nigh__fail(error, NIGH_EINVAL, "a graph cannot be searched in some of the bits only, nor by weights");
     if (options->k == NIGH_ALL)
         return nigh__fail(error, NIGH_EINVAL, "a graph leads to the nearest, not to all within a radius: k is needed");
     if (options->stop != NIGH_STOP_BREADTH)
@@ -87,9 +85,10 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     struct nigh__graph graph;
     bool any;
     *out = NULL;
-    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL || !nigh__ranks_plainly(options)) return NIGH_OK;
+    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL) return NIGH_OK;
     const nigh_status status = find_graph(base->segment, options, &graph, &any, error);
     if (status != NIGH_OK || !any) return status;
+    if (!nigh__ranks_plainly(options) && !asked_for(options)) return NIGH_OK;
     struct graph_segment *walked = nigh__prepared_new(base, sizeof *walked, error);
     if (walked == NULL) return NIGH_ENOMEM;
     walked->base.bound = asked_for(options);
@@ -135,11 +134,15 @@ static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh
     answer->breadth = 0;
     if (batch->limits[query] == 0) return NIGH_OK; /* nothing can be nearer than what there is */
     struct task task = {.walked = walked, .scratch = scratch, .found = {.keys = answer->keys}};
-    task.query = (struct nigh__graph_query){.words = batch->queries + (size_t)query * segment->words,
-                                            .k = prepared->options->k,
-                                            .limit = batch->limits[query],
-                                            .effort = walked->effort,
-                                            .patience = walked->patience};
+    const uint32_t planes = batch->planes.count;
+    task.query = (struct nigh__graph_query){
+        .words = batch->queries + (size_t)query * segment->words,
+        .planes = planes == 0 ? NULL : batch->planes.words + (size_t)query * planes * segment->words,
+        .plane_count = planes,
+        .k = prepared->options->k,
+        .limit = batch->limits[query],
+        .effort = walked->effort,
+        .patience = walked->patience};
     const nigh_status status = nigh__sidecar_guarded(segment, walked->graph.sidecar, walk, &task, error);
     answer->keys = task.found.keys;
     answer->distances = task.found.compared;
