@@ -76,9 +76,8 @@ static const char *const graph_paragraphs[] = {
     "It is the fastest way to the nearest documents of a large collection, and nothing of its answer is certain. "
     "--method auto takes it where there is a graph, some -k nearest are wanted and not all within a radius, and the "
     "collection is large enough; graph demands it. Segments without a graph are searched in another way.",
-    "Texts that ask in some of the bits only go by it only with --method graph, and find less, for its edges were "
-    "found "
-    "in all bits.",
+    "Texts that ask in some of the bits only go by a graph of masks ('nigh index --graph') where it is "
+    "large enough; of another graph only with --method graph, which then finds less.",
     NULL,
 };
 

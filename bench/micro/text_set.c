@@ -104,7 +104,7 @@ static void make_sidecars(const struct text_set *set, nigh_context *context) {
     nigh_columns_options_init(&columns);
     nigh_graph_options_init(&graph);
     columns.min_rows = graph.min_rows = 1;
-    columns.keep = graph.keep = 1;
+    columns.keep = graph.keep = graph.masks = 1;
     const double started = measure_now();
     measure_must(nigh_columns_build(context, set->path, &columns, NULL, &error), &error, "columns");
     fprintf(stderr, "columns: %.2f s\n", measure_now() - started);

@@ -54,6 +54,8 @@ typedef struct nigh_collection_info {
     uint32_t column_segments; /* that have columns */
     uint32_t damaged_columns; /* segments whose columns cannot be used */
     uint64_t column_bytes;    /* of the files of columns, which are not in `bytes` */
+    int has_masks;            /* it is kept which bits count for each document */
+    uint32_t masked_graphs;   /* segments whose graph is of the bits that count (`masks` in nigh_graph_options) */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -70,6 +72,7 @@ typedef struct nigh_segment_info {
     uint64_t graph_bytes;
     double graph_recall;   /* share of the ten nearest that are neighbours, over the nodes looked at */
     uint64_t column_bytes; /* 0: it has no columns */
+    int graph_masked;      /* its graph is of the bits that count */
 } nigh_segment_info;
 
 /*

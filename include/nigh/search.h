@@ -29,8 +29,8 @@ typedef enum nigh_search_method {
                                      segment whole: what is nearer than the last of them is never missed.
                                      NIGH_EINVAL with masks, with k = NIGH_ALL and with a `stop` */
     NIGH_SEARCH_GRAPH = 5,        /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with k = NIGH_ALL and
-                                     with a `stop`.  With masks or weights it finds less, for the edges
-                                     were found in all bits */
+                                     with a `stop`.  With masks or weights it finds much less in a graph that was
+                                     not made for them (`masks` in nigh_graph_options) */
     NIGH_SEARCH_COLUMNS = 6       /* only what counts is read, and no more of it than is needed: exact, but with a
                                      `slack`.  NIGH_ENOTFOUND where no segment has columns */
 } nigh_search_method;

@@ -44,8 +44,8 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(sidecar, AT(far), "a distance of more bits than there are", error);
     if (facts->centre_words > segment->words || facts->centre_words > NIGH__GRAPH_MAX_CENTRE_WORDS)
         return facts_lie(sidecar, AT(centre_words), "centres longer than a signature, or than they can be", error);
-    for (size_t i = 0; i < sizeof facts->zero / sizeof facts->zero[0]; i++)
-        if (facts->zero[i] != 0) return facts_lie(sidecar, AT(zero), "a byte is not zero", error);
+    if (facts->masks > 1) return facts_lie(sidecar, AT(masks), "neighbours found in a way that there is not", error);
+    if (facts->zero != 0) return facts_lie(sidecar, AT(zero), "a byte is not zero", error);
 #undef AT
     return NIGH_OK;
 }

@@ -77,7 +77,8 @@ struct nigh__graph_facts {
     uint64_t seed;          /* 40  of all that was chosen at random */
     uint32_t far;           /* 48  distance of the nearest neighbour that 98 of 100 nodes do not exceed; 0: unknown */
     uint32_t centre_words; /* 52  of the sketch of a centre or group, at most 8 and those of a row; 0: there are none */
-    uint32_t zero[2];      /* 56 */
+    uint32_t masks;        /* 56  1: neighbours were found in the bits that count for each row; 0: in all */
+    uint32_t zero;         /* 60 */
 };
 
 _Static_assert(sizeof(struct nigh__graph_facts) == 64, "format");

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Giving a collection its graphs, and taking them away: which segments get one, of which options. */
+#define _POSIX_C_SOURCE 200809L
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/guard.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/sidecar_build.h"
@@ -23,7 +27,8 @@ struct graphs {
     nigh_context *context;
     nigh_graph_options options;
     struct nigh__progress progress;
-    uint64_t edges; /* of those built */
+    uint32_t masked; /* of those built */
+    uint64_t edges;  /* the same */
     uint64_t wanted, found;
 };
 
@@ -40,6 +45,10 @@ static struct nigh__graph_job job_of(const nigh_graph_options *options) {
 
 /* ----------------------------------------------------------------- which segments -- */
 
+static bool knows_masks(const struct nigh__segment *segment) {
+    return segment->masks != NULL || segment->weights != NULL;
+}
+
 /* Whether the one that is there came of these options; what cannot be read did not. */
 static bool is_of_options(const struct graphs *graphs, const struct nigh__segment *segment) {
     const struct nigh__graph_job job = job_of(&graphs->options);
@@ -48,7 +57,8 @@ static bool is_of_options(const struct graphs *graphs, const struct nigh__segmen
     if (nigh__graph_of_segment(segment, &graph, NULL) != NIGH_OK) return false;
     const struct nigh__graph_facts *facts = &graph.facts;
     return graph.degree == job.degree && facts->neighbours == job.neighbours && facts->trees == job.trees &&
-           facts->passes <= job.passes && facts->seed == job.seed;
+           facts->passes <= job.passes && facts->seed == job.seed &&
+           facts->masks == (graphs->options.masks != 0 && knows_masks(segment));
 }
 
 static nigh_status decide(void *user, const struct nigh__segment *segment, enum nigh__sidecar_fate *out,
@@ -110,6 +120,41 @@ static nigh_status write_sections(struct nigh__sidecar_writer *writer, const str
     return status;
 }
 
+/* Inside a guard.  Weights are of documents; a row has those of the first that has it. */
+static void read_weights(const struct nigh__segment *segment, uint64_t *masks) {
+    const size_t words = segment->words;
+    const size_t bits = segment->width_bits;
+    for (uint32_t row = 0; row < segment->signatures; row++) {
+        const uint32_t first = NIGH__ONCE(segment->group_starts[row]);
+        const uint32_t document = first < segment->documents ? NIGH__ONCE(segment->group_documents[first]) : 0;
+        const uint8_t *weights = segment->weights + (document < segment->documents ? document : 0) * bits;
+        for (size_t bit = 0; bit < bits; bit++)
+            masks[row * words + bit / 64] |= (uint64_t)(weights[bit] != 0) << bit % 64;
+    }
+}
+
+/* NULL in *out: the segment does not know. */
+static nigh_status masks_of(const struct graphs *graphs, const struct nigh__segment *segment, uint64_t **out,
+                            nigh_error *error) {
+    *out = NULL;
+    if (graphs->options.masks == 0 || !knows_masks(segment)) return NIGH_OK;
+    uint64_t *masks = nigh__alloc_zero(graphs->context, (size_t)segment->signatures * segment->words, sizeof *masks);
+    if (masks == NULL) return nigh__no_memory(error, "for the masks of signatures");
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) {
+        nigh__free(graphs->context, masks);
+        return nigh__fail(error, NIGH_EIO, "masks could not be read while in use");
+    }
+    if (segment->masks != NULL)
+        memcpy(masks, segment->masks, (size_t)segment->signatures * segment->words * sizeof *masks);
+    else
+        read_weights(segment, masks);
+    nigh__guard_leave(&guard);
+    *out = masks;
+    return NIGH_OK;
+}
+
 static nigh_status write_graph(void *user, const struct nigh__segment *segment, struct nigh__sidecar_writer *writer,
                                nigh_error *error) {
     struct graphs *graphs = user;
@@ -122,8 +167,14 @@ static nigh_status write_graph(void *user, const struct nigh__segment *segment, 
     job.map = segment->map;
     job.map_length = segment->length;
     job.progress = &graphs->progress;
-    nigh_status status = nigh__graph_make(&job, &made, error);
+    uint64_t *masks;
+    nigh_status status = masks_of(graphs, segment, &masks, error);
     if (status != NIGH_OK) return status;
+    job.masks = masks;
+    status = nigh__graph_make(&job, &made, error);
+    nigh__free(graphs->context, masks);
+    if (status != NIGH_OK) return status;
+    graphs->masked += made.graph.facts.masks;
     graphs->edges += made.graph.edge_count;
     graphs->wanted += made.graph.facts.recall_wanted;
     graphs->found += made.graph.facts.recall_found;
@@ -168,7 +219,8 @@ nigh_status nigh_graph_build(nigh_context *context, const char *path, const nigh
                                     .without = build.without,
                                     .bytes = build.bytes,
                                     .edges = graphs.edges,
-                                    .recall = graphs.wanted == 0 ? 0 : (double)graphs.found / (double)graphs.wanted};
+                                    .recall = graphs.wanted == 0 ? 0 : (double)graphs.found / (double)graphs.wanted,
+                                    .masked = graphs.masked};
     if (result != NULL) nigh__info_copy(result, &made, sizeof made);
     return status;
 }

@@ -12,6 +12,11 @@
  *     seeds      lists of the first slices
  *     groups     of centres
  *
+ * Where rows have masks, distances are of the bits that count: whom a node has as neighbours
+ * is seen by its own mask, as a query with much the same words would see it.  So neighbours
+ * are directed; how far u is from v by the mask of v is another distance.  Untouched bits are
+ * the same in all documents, and in all bits short texts are near each other for that alone.
+ *
  * Cost, at the default options: some 60 us of one core with AVX-512 for each of several
  * hundred thousand of 1,024 bits, a little more of more; threads share most of it.
  * The graph is the same for any number of them.
@@ -24,8 +29,9 @@
 
 struct nigh__graph_job {
     const nigh_context *context;
-    const uint64_t *rows; /* distinct, [count * words] */
-    uint32_t count;       /* at least 1 */
+    const uint64_t *rows;  /* distinct, [count * words] */
+    const uint64_t *masks; /* of each row the bits that count for it, [count * words]; NULL: all do */
+    uint32_t count;        /* at least 1 */
     uint32_t width_bits;
     const void *map; /* that the rows are in, and its length; 0: ordinary memory */
     uint64_t map_length;

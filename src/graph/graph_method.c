@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "base/status.h"
+#include "columns/columns.h"
 #include "graph/graph_search.h"
 #include "scan/cost_model.h"
 #include "scan/ranking.h"
@@ -14,6 +15,7 @@
 #define DEFAULT_EFFORT 600u
 #define EFFORT_FOR_ONE 2u /* of k, at least */
 #define DEFAULT_PATIENCE 300u
+#define MUCH_LESS 4.0 /* than an exact answer, for texts that ask */
 
 struct graph_segment {
     struct nigh__prepared base;
@@ -88,7 +90,7 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL) return NIGH_OK;
     const nigh_status status = find_graph(base->segment, options, &graph, &any, error);
     if (status != NIGH_OK || !any) return status;
-    if (!nigh__ranks_plainly(options) && !asked_for(options)) return NIGH_OK;
+    if (!nigh__ranks_plainly(options) && graph.facts.masks == 0 && !asked_for(options)) return NIGH_OK;
     struct graph_segment *walked = nigh__prepared_new(base, sizeof *walked, error);
     if (walked == NULL) return NIGH_ENOMEM;
     walked->base.bound = asked_for(options);
@@ -99,13 +101,26 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     return NIGH_OK;
 }
 
+/* Of texts that ask, a walk misses one of the ten nearest in ten, and columns or the scan none: it must cost much less.
+ */
+static bool gains_enough(const struct graph_segment *walked, double cost) {
+    const struct nigh__segment *segment = walked->base.segment;
+    if (walked->base.bound || nigh__ranks_plainly(walked->base.options)) return true;
+    const bool columns = segment->sidecars[NIGH__SIDECAR_COLUMNS] != NULL;
+    const double exact =
+        columns ? nigh__columns_cost(segment->signatures) : nigh__scan_cost(segment->words, segment->signatures);
+    return MUCH_LESS * cost < exact;
+}
+
 /* A walk ends after about twice its patience, if not before. */
 static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t limit) {
     const struct graph_segment *walked = (const struct graph_segment *)prepared;
     const uint32_t patience = walked->patience;
     (void)query;
     (void)limit;
-    return NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
+    const double cost =
+        NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
+    return gains_enough(walked, cost) ? cost : NIGH__COST_IMPOSSIBLE;
 }
 
 /* ------------------------------------------------------------------------- a walk */

@@ -96,6 +96,10 @@ static const struct golden goldens[] = {
      .columns = true,
      .tuned = true,
      .ranked = true},
+    {.name = "v1-masked.nigh",
+     .recipe = {.width_bits = 44, .seed = 12, .distinct = 40, .masks = true},
+     .commits = {60, 20, 2},
+     .graph_degree = 8},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -116,6 +120,7 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     options.neighbours = 12;
     options.trees = 2;
     options.passes = 2;
+    options.masks = golden->recipe.masks;
     options.min_rows = 5;
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
 }

@@ -56,6 +56,7 @@ MAX_OF_A_BYTE = 32768  # that a byte packed by zstd becomes
 SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
 WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
+MASKS = 20
 TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS, ID_KEY = 14, 15, 16, 17, 18
 THRESHOLDS = 19
 TEXT_BLOCK_SIZE = 32  # of an entry of section 15
@@ -74,6 +75,7 @@ SECTION_NAMES = {
     METADATA_OFFSETS: "metadata offsets",
     METADATA_BYTES: "metadata bytes",
     WEIGHTS: "weights",
+    MASKS: "masks",
     VOCABULARY: "vocabulary",
     MODEL: "model",
     TEXT_OFFSETS: "text offsets",
@@ -386,6 +388,7 @@ class Segment(Sectioned):
             ID_LOOKUP: (4, None),
             METADATA_OFFSETS: (8, d + 1),
             WEIGHTS: (self.width, d),
+            MASKS: (row, self.signatures),
             TEXT_OFFSETS: (8, d + 1),
             TEXT_BLOCKS: (TEXT_BLOCK_SIZE, None),
             KEYS: (4, None),
@@ -585,6 +588,7 @@ class Segment(Sectioned):
             self.require_checksum(section)
         self.check_gaps()
         self.check_signatures()
+        self.check_masks()
         self.check_groups()
         if self.has_ids:
             self.check_offsets(self.id_offsets, ID_OFFSETS, ID_BYTES)
@@ -611,6 +615,21 @@ class Segment(Sectioned):
             self.file.require(padded, at + used - 1, "signatures: bits from the width on are set")
             self.file.require(signature not in seen, at, "signatures: this one is there already")
             seen.add(signature)
+
+    def check_masks(self):
+        """Bits from the width on are zero."""
+        size = self.row_size()
+        for row in range(self.signatures if MASKS in self.sections else 0):
+            at = self.sections[MASKS].offset + row * size
+            mask = int.from_bytes(self.file.data[at : at + size], "little")
+            self.file.require(mask >> self.width == 0, at, "masks: bits from the width on are set")
+
+    def mask(self, row):
+        """The bits that count for the first document of a row, as a signature, or None where that is not kept."""
+        if MASKS not in self.sections:
+            return None
+        at = self.sections[MASKS].offset + row * self.row_size()
+        return self.file.data[at : at + (self.width + 7) // 8]
 
     def check_groups(self):
         """That every document is in the group of its row makes each be there once: there are as many places."""
@@ -807,7 +826,9 @@ class Graph(Slices):
         file.require(file.u32(at + 48) <= -(-segment.width // 64) * 64, at + 48, "far: %d bits" % file.u32(at + 48))
         self.centre_words = file.u32(at + 52)
         file.require(self.centre_words <= min(8, -(-segment.width // 64)), at + 52, "%d words" % self.centre_words)
-        file.require(file.u64(at + 56) == 0, at + 56, "not zero")
+        file.require(file.u32(at + 56) <= 1, at + 56, "masks: %d" % file.u32(at + 56))
+        self.masks = file.u32(at + 56) == 1
+        file.require(file.u32(at + 60) == 0, at + 60, "not zero")
         n = segment.signatures
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
         if self.centre_words != 0:
