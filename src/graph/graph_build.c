@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "graph/graph_make.h"
 #include "graph/graph_options.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_seeds.h"
 #include "graph/grouping.h"
 #include "graph/pivot_tree.h"
@@ -38,6 +39,7 @@ static struct nigh__graph_job job_of(const nigh_graph_options *options) {
                                   .trees = options->trees,
                                   .passes = options->passes,
                                   .seed = options->seed,
+                                  .sample_step = options->sample_step,
                                   .threads = options->threads};
     nigh__graph_defaults(&job);
     return job;
@@ -58,7 +60,8 @@ static bool is_of_options(const struct graphs *graphs, const struct nigh__segmen
     const struct nigh__graph_facts *facts = &graph.facts;
     return graph.degree == job.degree && facts->neighbours == job.neighbours && facts->trees == job.trees &&
            facts->passes <= job.passes && facts->seed == job.seed &&
-           facts->masks == (graphs->options.masks != 0 && knows_masks(segment));
+           facts->masks == (graphs->options.masks != 0 && knows_masks(segment)) &&
+           facts->sample_step == (facts->masks == 0 ? 0 : nigh__graph_sample_step(job.sample_step, graph.nodes));
 }
 
 static nigh_status decide(void *user, const struct nigh__segment *segment, enum nigh__sidecar_fate *out,
@@ -89,8 +92,10 @@ static nigh_status write_section(struct nigh__sidecar_writer *writer, enum nigh_
     return status;
 }
 
-static nigh_status write_sections(struct nigh__sidecar_writer *writer, const struct nigh__graph *graph,
+static nigh_status write_sections(struct nigh__sidecar_writer *writer, const struct nigh__graph *graph, uint32_t words,
                                   nigh_error *error) {
+    const struct nigh__columns_layout sample =
+        graph->sample == NULL ? (struct nigh__columns_layout){0} : nigh__graph_sample_layout(graph, words);
     const uint64_t nodes = graph->nodes;
     const struct {
         enum nigh__graph_section type;
@@ -110,10 +115,11 @@ static nigh_status write_sections(struct nigh__sidecar_writer *writer, const str
         {NIGH__GRAPH_GROUP_STARTS, graph->group_starts, graph->group_count + 1, sizeof *graph->group_starts},
         {NIGH__GRAPH_CENTRES, graph->centres, graph->centre_count * graph->facts.centre_words, sizeof *graph->centres},
         {NIGH__GRAPH_CENTRE_NODES, graph->centre_nodes, graph->centre_count, sizeof *graph->centre_nodes},
+        {NIGH__GRAPH_SAMPLE, graph->sample, sample.supers, sample.super_bytes},
     };
     nigh_status status = NIGH_OK;
     for (size_t i = 0; i < sizeof sections / sizeof sections[0] && status == NIGH_OK; i++) {
-        if (graph->facts.centre_words == 0 && sections[i].type >= NIGH__GRAPH_GROUPS) continue;
+        if (sections[i].items == NULL) continue; /* it has no centres, or no sample */
         status =
             write_section(writer, sections[i].type, sections[i].items, sections[i].count, sections[i].item_size, error);
     }
@@ -178,7 +184,7 @@ static nigh_status write_graph(void *user, const struct nigh__segment *segment, 
     graphs->edges += made.graph.edge_count;
     graphs->wanted += made.graph.facts.recall_wanted;
     graphs->found += made.graph.facts.recall_found;
-    status = write_sections(writer, &made.graph, error);
+    status = write_sections(writer, &made.graph, segment->words, error);
     nigh__graph_made_release(&made);
     return status;
 }
@@ -196,6 +202,7 @@ static nigh_status check_options(const nigh_graph_options *options, nigh_error *
     if (status == NIGH_OK) status = check_one("neighbours", options->neighbours, MIN_OF_A_NODE, most, error);
     if (status == NIGH_OK) status = check_one("trees", options->trees, 1, MAX_TREES, error);
     if (status == NIGH_OK) status = check_one("passes", options->passes, 1, MAX_PASSES, error);
+    if (status == NIGH_OK) status = check_one("sample step", options->sample_step, 1, NIGH__GRAPH_MAX_STEP, error);
     return status;
 }
 
@@ -231,6 +238,13 @@ nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_erro
 
 /* --------------------------------------------------------------------- foretelling -- */
 
+/* On their side; without masks there is none. */
+static uint64_t sample_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {
+    const uint32_t nodes = signatures < UINT32_MAX ? (uint32_t)signatures : UINT32_MAX;
+    const uint32_t step = options->masks == 0 ? 0 : nigh__graph_sample_step(options->sample_step, nodes);
+    return step == 0 ? 0 : signatures / step * nigh__row_words(width_bits) * sizeof(uint64_t);
+}
+
 /* Of text signatures about half of the edges that a node may have are there, and half of its places in seed lists. */
 uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {
     nigh_graph_options given;
@@ -245,7 +259,8 @@ uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_g
     const uint64_t centre = nigh__centre_words(nigh__row_words(width_bits)) * sizeof(uint64_t) + sizeof(uint32_t);
     const uint64_t centres = signatures / NIGH__NODES_A_CENTRE;
     return signatures * node + nigh__graph_seed_lists(&facts) * sizeof(uint32_t) +
-           (centres + centres / NIGH__CENTRES_A_GROUP) * centre + NIGH__SECTIONS_START;
+           (centres + centres / NIGH__CENTRES_A_GROUP) * centre + sample_bytes(signatures, width_bits, &given) +
+           NIGH__SECTIONS_START;
 }
 
 uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options) {

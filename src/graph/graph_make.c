@@ -13,6 +13,7 @@
 #include "graph/centres.h"
 #include "graph/descent.h"
 #include "graph/graph_recall.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_seeds.h"
 #include "graph/grouping.h"
 #include "graph/joining.h"
@@ -255,6 +256,14 @@ static nigh_status collect_centres(struct maker *maker) {
     return status;
 }
 
+static nigh_status collect_sample(struct maker *maker) {
+    struct nigh__graph *graph = &maker->made->graph;
+    if (maker->masks != NULL) graph->facts.sample_step = nigh__graph_sample_step(maker->job->sample_step, graph->nodes);
+    if (graph->facts.sample_step == 0) return NIGH_OK;
+    graph->sample = nigh__graph_sample_make(maker->job->context, graph, maker->rows, maker->words);
+    return graph->sample == NULL ? NIGH_ENOMEM : NIGH_OK;
+}
+
 static nigh_status run(struct maker *maker, nigh_error *error) {
     nigh_status status = order_rows(maker);
     if (status == NIGH_OK) status = find_neighbours(maker);
@@ -262,6 +271,7 @@ static nigh_status run(struct maker *maker, nigh_error *error) {
     if (status == NIGH_OK) status = collect_sketches(maker);
     if (status == NIGH_OK) status = collect_seeds(maker);
     if (status == NIGH_OK) status = collect_centres(maker);
+    if (status == NIGH_OK) status = collect_sample(maker);
     maker->made->graph.order = maker->order;
     if (status == NIGH_ENOMEM)
         (void)nigh__fail(error, status, "no memory for a graph of %u signatures", maker->job->count);
@@ -343,5 +353,6 @@ void nigh__graph_made_release(struct nigh__graph_made *made) {
     free_section(made->context, made->graph.group_starts);
     free_section(made->context, made->graph.centres);
     free_section(made->context, made->graph.centre_nodes);
+    free_section(made->context, made->graph.sample);
     *made = (struct nigh__graph_made){0};
 }

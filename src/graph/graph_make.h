@@ -11,6 +11,7 @@
  *     thin       neighbours become edges
  *     seeds      lists of the first slices
  *     groups     of centres
+ *     sample     of the nodes, on their side, where rows have masks
  *
  * Where rows have masks, distances are of the bits that count: whom a node has as neighbours
  * is seen by its own mask, as a query with much the same words would see it.  So neighbours
@@ -36,10 +37,11 @@ struct nigh__graph_job {
     const void *map; /* that the rows are in, and its length; 0: ordinary memory */
     uint64_t map_length;
 
-    /* None is 0 but the seed and sketch_words, which then is the default; see nigh__graph_defaults(). */
+    /* None is 0 but the seed and those that then are the default; see nigh__graph_defaults(). */
     uint32_t degree, neighbours, trees, passes;
     uint64_t seed;
     uint32_t sketch_words;
+    uint32_t sample_step; /* 0: where there are masks, the default */
 
     uint32_t threads;                /* 0: one a core */
     struct nigh__progress *progress; /* or NULL */

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "graph/graph_parts.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_search.h"
 #include "scan/nearest.h"
 
@@ -174,7 +175,19 @@ static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centre
     return meet_nodes_of(plain, centres->data, (uint32_t)(centres->count < most ? centres->count : most));
 }
 
+static bool meet_sampled(struct plain *plain) {
+    uint32_t nodes[NIGH__GRAPH_MAX_CENTRES];
+    uint32_t count;
+    plain->status =
+        nigh__graph_sample_nearest(plain->context, plain->graph, plain->words, plain->query, nigh__column_scan_plain,
+                                   plain->starts.sampled, nodes, &count, plain->error);
+    for (uint32_t i = 0; i < count; i++)
+        if (!meet(plain, nodes[i], false)) return false;
+    return plain->status == NIGH_OK;
+}
+
 static bool meet_centres(struct plain *plain) {
+    if (plain->starts.sampled != 0) return meet_sampled(plain);
     struct nigh__array centres = NIGH__ARRAY(uint64_t);
     const bool met = plain->graph->facts.centre_words == 0 || meet_nearest_centres(plain, &centres);
     nigh__array_release(plain->context, &centres);

@@ -40,6 +40,7 @@
 #include "graph/graph_asked.h"
 #include "graph/graph_centres.h"
 #include "graph/graph_parts.h"
+#include "graph/graph_sample.h"
 #include "kernel/picked.h"
 #include "scan/nearest.h"
 
@@ -341,7 +342,11 @@ static bool meet_seed_list(struct walk *walk, uint64_t list) {
 static bool meet_centres(struct walk *walk) {
     uint32_t nodes[NIGH__GRAPH_MAX_CENTRES];
     uint32_t count;
-    walk->status = nigh__graph_centres(&walk->asked, walk->graph, &walk->starts, nodes, &count, walk->error);
+    if (walk->starts.sampled != 0)
+        walk->status = nigh__graph_sample_nearest(walk->context, walk->graph, walk->words, walk->query,
+                                                  nigh__column_scan, walk->starts.sampled, nodes, &count, walk->error);
+    else
+        walk->status = nigh__graph_centres(&walk->asked, walk->graph, &walk->starts, nodes, &count, walk->error);
     return walk->status == NIGH_OK && more_nodes(walk, count) && meet(walk, nodes, count, NIGH__GRAPH_CENTRE_NODES, 0);
 }
 

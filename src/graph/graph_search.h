@@ -34,9 +34,9 @@
  *               2  some seeds, or a step: new nodes are met
  *               3  the nodes met in turn t - 1 are compared by sketch
  *
- * Where not every bit counts (planes of the query), all distances are of those that do.  Seeds are then of centres
- * alone, a walk is never lost, and sketches have a wider limit (nigh__graph_share); nodes that pass it are compared
- * whole anew.
+ * Where not every bit counts (planes of the query), all distances are of those that do.  Seeds are then the nearest of
+ * the sample (graph/graph_sample.h), or nodes of centres where there is none, a walk is never lost, and sketches have a
+ * wider limit (nigh__graph_share); nodes that pass it are compared whole anew.
  *
  * Both ways of searching give the same keys, steps and counts, on every machine.  Nothing is proven of the answer,
  * unless all nodes were compared.

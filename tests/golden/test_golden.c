@@ -121,6 +121,7 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     options.trees = 2;
     options.passes = 2;
     options.masks = golden->recipe.masks;
+    options.sample_step = golden->recipe.masks ? 3 : 0;
     options.min_rows = 5;
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
 }

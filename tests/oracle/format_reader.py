@@ -97,6 +97,7 @@ SLICE_LISTS = 1  # section of an sidecar
 GRAPH_KIND = 2
 GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, by section
 CENTRE_ITEMS = {8: 8, 9: 4, 10: 8, 11: 4}  # of those that are there where there are centres
+MAX_SAMPLE_STEP = 4096
 MAX_SEED_BITS = 24
 COLUMNS_KIND = 3
 SUPER_BLOCKS = 1  # section of columns
@@ -804,6 +805,16 @@ class Slices(Sectioned):
         return first + 4 * n
 
 
+def require_columns(file, at, width, rows):
+    """That rows lie on their side from a place on, in super-blocks."""
+    for first in range(0, len(rows), SUPER_ROWS):
+        block = rows[first : first + SUPER_ROWS]
+        wanted = [sum((row >> bit & 1) << i for i, row in enumerate(block)) for bit in range(width)]
+        for number, column in enumerate(wanted + [0, 2**SUPER_ROWS - 1]):
+            file.require(file.number(at, SUPER_ROWS // 8) == column, at, "column %d" % number)
+            at += SUPER_ROWS // 8
+
+
 class Graph(Slices):
     """The graph of near neighbours of a segment."""
 
@@ -828,7 +839,8 @@ class Graph(Slices):
         file.require(self.centre_words <= min(8, -(-segment.width // 64)), at + 52, "%d words" % self.centre_words)
         file.require(file.u32(at + 56) <= 1, at + 56, "masks: %d" % file.u32(at + 56))
         self.masks = file.u32(at + 56) == 1
-        file.require(file.u32(at + 60) == 0, at + 60, "not zero")
+        self.sample_step = file.u32(at + 60)
+        file.require(self.sample_step <= MAX_SAMPLE_STEP, at + 60, "every %dth node" % self.sample_step)
         n = segment.signatures
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
         if self.centre_words != 0:
@@ -837,6 +849,10 @@ class Graph(Slices):
             self.file.require(1 <= groups <= centres <= n, self.parts[9].offset, "%d groups" % groups)
             counts[8] = groups * self.centre_words
             counts[10] = centres * self.centre_words
+        if self.sample_step != 0:
+            self.sample_columns = -(-segment.width // 64) * 64
+            self.require_items({12: SUPER_ROWS // 8 * (self.sample_columns + 2)})
+            counts[12] = -(-len(range(0, n, self.sample_step)) // SUPER_ROWS)
         for kind, count in counts.items():
             part = self.parts[kind]
             file.require(part.count == count, part.table_offset + 24, "section %d: wrong count" % kind)
@@ -892,6 +908,9 @@ class Graph(Slices):
             nodes = self.part(11)
             for group, first, end in self.ranges(9, 11):
                 self.require_part(all(node < n for node in nodes[first:end]), 11, first, "group %d" % group)
+        if self.sample_step != 0:
+            rows = [self.segment.row_number(row) for row in order[:: self.sample_step]]
+            require_columns(self.file, self.parts[12].offset, self.sample_columns, rows)
 
 
 class Columns(Slices):
@@ -921,13 +940,8 @@ class Columns(Slices):
         for section in self.in_order:
             self.require_checksum(section)
         self.check_gaps()
-        width, n = self.segment.width, self.segment.signatures
-        for block in range(self.section.count):
-            rows = [self.segment.row_number(row) for row in range(block * SUPER_ROWS, min(n, (block + 1) * SUPER_ROWS))]
-            wanted = [sum((row >> bit & 1) << i for i, row in enumerate(rows)) for bit in range(width)]
-            for number, column in enumerate(wanted + [0, 2**SUPER_ROWS - 1]):
-                at = self.section.offset + block * self.super_bytes + number * (SUPER_ROWS // 8)
-                self.file.require(self.column(block, number) == column, at, "column %d" % number)
+        rows = [self.segment.row_number(row) for row in range(self.segment.signatures)]
+        require_columns(self.file, self.section.offset, self.segment.width, rows)
 
 
 class Collection:

@@ -34,7 +34,7 @@ static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
     struct nigh__graph *graph = &toy->graph;
     const uint32_t lists = (uint32_t)nigh__graph_seed_lists(&graph->facts);
     const uint32_t lie = below(rng, 3) == 0 ? (uint32_t)nigh__rng_next(rng) : below(rng, graph->nodes + 3);
-    switch (below(rng, 8)) {
+    switch (below(rng, 9)) {
     case 0:
         toy->order[below(rng, graph->nodes)] = lie;
         return;
@@ -55,6 +55,9 @@ static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
         return;
     case 6:
         toy->group_starts[below(rng, (uint32_t)graph->group_count + 1)] = lie % (graph->nodes / 3 + 2);
+        return;
+    case 7:
+        if (toy->sample != NULL) toy->sample[below(rng, (uint32_t)toy->sample_bytes)] ^= (uint8_t)lie;
         return;
     default:
         toy->sketches[below(rng, graph->nodes * graph->facts.sketch_words)] ^= nigh__rng_next(rng);
@@ -78,6 +81,7 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     recipe.nodes_a_centre = 1 + below(rng, 3); /* and sometimes more groups, or centres of one, than a block has */
     recipe.centres_a_group = 1 + below(rng, below(rng, 2) == 0 ? 3 : 120);
     recipe.far = below(rng, 2) == 0 ? 0 : below(rng, recipe.words * 32);
+    recipe.sample_step = below(rng, 2) == 0 ? 0 : 1 + below(rng, 5);
     return toy_graph_new(&recipe);
 }
 

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "graph/centres.h"
 #include "graph/graph_make.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_search.h"
 #include "graph/joining.h"
 #include "graph/thinning.h"
@@ -20,6 +21,7 @@
 
 #define WORDS 8u
 #define BITS (64 * WORDS)
+#define EFFORT 60u /* of walks */
 
 /* Documents of a few words, each of which has a say in some bits, as in topsig. */
 struct texts {
@@ -199,7 +201,7 @@ static void thinned_by_the_mask_of_the_node(void **state) {
 
 /* -------------------------------------------------------------------- the whole */
 
-static struct nigh__graph_made make(const nigh_context *context, const struct texts *texts, bool masks,
+static struct nigh__graph_made make(const nigh_context *context, const struct texts *texts, bool masks, uint32_t step,
                                     uint32_t threads) {
     struct nigh__graph_job job = {.context = context,
                                   .rows = texts->rows,
@@ -210,14 +212,15 @@ static struct nigh__graph_made make(const nigh_context *context, const struct te
     struct nigh__graph_made made;
     nigh_error error;
     nigh__graph_defaults(&job);
+    job.sample_step = step;
     assert_ok(nigh__graph_make(&job, &made, &error), &error);
     return made;
 }
 
 static void threads_change_nothing(void **state) {
     struct texts texts = texts_new(5000, 20, 11);
-    struct nigh__graph_made one = make(*state, &texts, true, 1);
-    struct nigh__graph_made three = make(*state, &texts, true, 3);
+    struct nigh__graph_made one = make(*state, &texts, true, 7, 1);
+    struct nigh__graph_made three = make(*state, &texts, true, 7, 3);
     assert_memory_equal(&one.graph.facts, &three.graph.facts, sizeof one.graph.facts);
     assert_int_equal(one.graph.facts.masks, 1);
     assert_int_equal(one.graph.facts.far, 0); /* which would be of masks, and tell nothing of whole rows */
@@ -225,15 +228,67 @@ static void threads_change_nothing(void **state) {
     assert_int_equal(one.graph.edge_count, three.graph.edge_count);
     assert_memory_equal(one.graph.edges, three.graph.edges, one.graph.edge_count * sizeof(uint32_t));
     assert_memory_equal(one.graph.order, three.graph.order, texts.count * sizeof(uint32_t));
+    const struct nigh__columns_layout sample = nigh__graph_sample_layout(&one.graph, WORDS);
+    assert_memory_equal(one.graph.sample, three.graph.sample, sample.supers * sample.super_bytes);
     nigh__graph_made_release(&one);
     nigh__graph_made_release(&three);
     texts_free(&texts);
 }
 
+/* Of few nodes none is made unasked, and without masks none at all. */
+static void samples_of_many_nodes_with_masks(void **state) {
+    struct texts texts = texts_new(16384, 50, 31);
+    for (uint32_t i = 0; i < 3; i++) {
+        texts.count = i == 2 ? 16383 : 16384;
+        struct nigh__graph_made made = make(*state, &texts, i != 1, 0, 1);
+        assert_int_equal(made.graph.facts.sample_step, i == 0 ? 16 : 0);
+        assert_int_equal(made.graph.sample != NULL, i == 0);
+        nigh__graph_made_release(&made);
+    }
+    texts_free(&texts);
+}
+
+/* Every bit of it; and the nearest of it, by either way of searching columns, are those by comparing rows. */
+static void the_nearest_of_the_sample(void **state) {
+    enum { NODES = 2100, STEP = 2, MOST = 16 };
+    struct texts texts = texts_new(NODES, 20, 41);
+    struct texts queries = texts_new(20, 20, 42);
+    struct nigh__graph_made made = make(*state, &texts, true, STEP, 1);
+    uint64_t *keys = calloc(NODES / STEP, sizeof *keys);
+    for (uint32_t q = 0; q < queries.count; q++) {
+        uint64_t planes[2 * WORDS];
+        memcpy(planes, queries.masks + (size_t)q * WORDS, sizeof planes / 2);
+        for (uint32_t w = 0; w < WORDS; w++) planes[WORDS + w] = planes[w] & nigh__mix(w + q);
+        const struct nigh__graph_query query = {
+            .words = queries.rows + (size_t)q * WORDS, .planes = planes, .plane_count = 1 + q % 2};
+        for (uint32_t i = 0; i < NODES / STEP; i++) {
+            const uint64_t *row = texts.rows + (size_t)made.graph.order[i * STEP] * WORDS;
+            const uint32_t heavy = q % 2 == 0 ? 0 : 2 * seen(query.words, row, planes + WORDS);
+            keys[i] = nigh__key(seen(query.words, row, planes) + heavy, i * STEP);
+        }
+        qsort(keys, NODES / STEP, sizeof *keys, compare_keys);
+        for (uint32_t way = 0; way < 2; way++) {
+            uint32_t nodes[MOST];
+            uint32_t count;
+            nigh_error error;
+            assert_ok(nigh__graph_sample_nearest(*state, &made.graph, WORDS, &query,
+                                                 way == 0 ? nigh__column_scan : nigh__column_scan_plain, MOST, nodes,
+                                                 &count, &error),
+                      &error);
+            assert_int_equal(count, MOST);
+            for (uint32_t i = 0; i < MOST; i++) assert_int_equal(nodes[i], nigh__key_number(keys[i]));
+        }
+    }
+    free(keys);
+    nigh__graph_made_release(&made);
+    texts_free(&texts);
+    texts_free(&queries);
+}
+
 /* Of the ten nearest of texts that ask by their masks. */
 static uint32_t count_found(const nigh_context *context, const struct texts *texts, const struct texts *queries,
-                            bool masks) {
-    struct nigh__graph_made made = make(context, texts, masks, 1);
+                            bool masks, uint32_t step) {
+    struct nigh__graph_made made = make(context, texts, masks, step, 1);
     struct nigh__graph_scratch *scratch;
     struct nigh__graph_answer answer = {.keys = NIGH__ARRAY(uint64_t)};
     nigh_error error;
@@ -246,7 +301,7 @@ static uint32_t count_found(const nigh_context *context, const struct texts *tex
                                                 .plane_count = 1,
                                                 .k = 10,
                                                 .limit = UINT32_MAX,
-                                                .effort = 60};
+                                                .effort = EFFORT};
         assert_ok(nigh__graph_search(scratch, &made.graph, texts->rows, WORDS, &query, &answer, &error), &error);
         for (uint32_t i = 0; i < texts->count; i++)
             keys[i] = seen(query.words, texts->rows + (size_t)i * WORDS, query.planes);
@@ -265,9 +320,11 @@ static uint32_t count_found(const nigh_context *context, const struct texts *tex
 static void finds_more_than_a_graph_of_all_bits(void **state) {
     struct texts texts = texts_new(6000, 60, 21);
     struct texts queries = texts_new(100, 60, 22);
-    const uint32_t masked = count_found(*state, &texts, &queries, true);
-    const uint32_t plain = count_found(*state, &texts, &queries, false);
+    const uint32_t sampled = count_found(*state, &texts, &queries, true, 16);
+    const uint32_t masked = count_found(*state, &texts, &queries, true, 0);
+    const uint32_t plain = count_found(*state, &texts, &queries, false, 0);
     if (masked < 950 || masked < plain + 20) fail_msg("%u of 1000 by masks, %u without", masked, plain);
+    if (sampled < masked) fail_msg("%u of 1000 from the sample, %u from centres", sampled, masked);
     texts_free(&texts);
     texts_free(&queries);
 }
@@ -276,6 +333,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sees_by_its_own_mask),           cmocka_unit_test(only_who_knows_has_a_say),
         cmocka_unit_test(thinned_by_the_mask_of_the_node),     cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(samples_of_many_nodes_with_masks),    cmocka_unit_test(the_nearest_of_the_sample),
         cmocka_unit_test(finds_more_than_a_graph_of_all_bits),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
