@@ -19,6 +19,7 @@
 #include "document/document_options.h"
 #include "document/reading_keys.h"
 #include "document/split.h"
+#include "scan/ranking.h"
 #include "signature/signer.h"
 #include "text/text_options.h"
 
@@ -221,7 +222,7 @@ static nigh_status report(struct indexing *indexing, nigh_error *error) {
 static nigh_status add_one(const struct indexing *indexing, const nigh_signed *row, nigh_error *error) {
     nigh_document document = *row->document;
     if (indexing->mask != NULL) {
-        (void)nigh_signer_mask(indexing->signer, document.weights, indexing->mask);
+        nigh__weights_mask(document.weights, indexing->result.width_bits, indexing->mask);
         document.mask = indexing->mask;
         if (!keeps_weights(indexing)) document.weights = NULL;
     }

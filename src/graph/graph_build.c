@@ -19,6 +19,7 @@
 #include "graph/grouping.h"
 #include "graph/pivot_tree.h"
 #include "graph/thinning.h"
+#include "scan/ranking.h"
 
 #define MIN_OF_A_NODE 8u
 #define MAX_TREES 256u
@@ -134,8 +135,7 @@ static void read_weights(const struct nigh__segment *segment, uint64_t *masks) {
         const uint32_t first = NIGH__ONCE(segment->group_starts[row]);
         const uint32_t document = first < segment->documents ? NIGH__ONCE(segment->group_documents[first]) : 0;
         const uint8_t *weights = segment->weights + (document < segment->documents ? document : 0) * bits;
-        for (size_t bit = 0; bit < bits; bit++)
-            masks[row * words + bit / 64] |= (uint64_t)(weights[bit] != 0) << bit % 64;
+        nigh__weights_mask(weights, segment->width_bits, (uint8_t *)(masks + row * words));
     }
 }
 

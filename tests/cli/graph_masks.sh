@@ -52,6 +52,10 @@ done
 expect 0 '' ANY -- "$NIGH" index s.nigh docs.jsonl --scheme simhash --keep-weights --graph
 contains .err 'graph: of 1 segment, '
 
+# A graph is one of the ways to choose from for texts.
+expect 0 ANY ANY -- "$NIGH" tune a.nigh --queries docs.jsonl --target-recall 0.5 --all --dry-run
+contains .out 'graph, effort '
+
 # Texts ask both kinds of graph, by weights and by bits; with an effort of all documents the answer is that of the scan.
 for c in a.nigh plain.nigh; do
     for rank in weighted bits; do

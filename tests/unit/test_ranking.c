@@ -39,6 +39,25 @@ static void test_levels(void **state) {
     }
 }
 
+/* By the levels. */
+static void test_masks_of_weights(void **state) {
+    uint8_t weights[WIDTH];
+    uint8_t mask[BYTES + 1];
+    (void)state;
+    for (uint32_t heaviest = 0; heaviest <= 255; heaviest++) {
+        for (uint32_t width = 1; width <= WIDTH; width += 9) {
+            for (uint32_t j = 0; j < width; j++) weights[j] = (uint8_t)(j == 0 ? heaviest : (7 * j) % (heaviest + 1));
+            memset(mask, 0x5a, sizeof mask);
+            nigh__weights_mask(weights, width, mask);
+            for (uint32_t j = 0; j < 8 * ((width + 7) / 8); j++) {
+                const bool counts = heaviest > 0 && j < width && nigh__weight_level(weights[j], heaviest) >= 2;
+                assert_int_equal(mask[j / 8] >> j % 8 & 1, counts);
+            }
+            assert_int_equal(mask[(width + 7) / 8], 0x5a);
+        }
+    }
+}
+
 /* Masked bits neither count nor make others lighter. */
 static void test_planes(void **state) {
     uint8_t weights[WIDTH] = {255, 16, 128, 100, 1};
@@ -229,6 +248,7 @@ static void test_scale_of_each_query(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_masks_of_weights),
         cmocka_unit_test(test_planes),
         cmocka_unit_test(test_chance),
         cmocka_unit_test(test_rankings_that_make_no_sense),
