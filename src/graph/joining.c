@@ -228,7 +228,8 @@ static size_t find_near_masked(const struct nigh__joining *joining, struct nigh_
     nigh__weighted_pairs(joining->comparer.weighted, joiner->rows + i * words, joiner->masks + i * words,
                          joiner->rows + first * words, joiner->masks + first * words, count - first, words,
                          joiner->distances + first, joiner->back + first);
-    for (uint32_t j = first; j < count; j++) joiner->nearer[j] = joiner->distances[j] <= limit ? 0 : joiner->back[j];
+    for (uint32_t j = first; j < count; j++) /* 0 where it is within the limit; without a branch */
+        joiner->nearer[j] = joiner->back[j] & (0u - (uint32_t)(joiner->distances[j] > limit));
     return joining->context->offers->within(joiner->nearer + first, joiner->limits + first, count - first, 0,
                                             joiner->near);
 }

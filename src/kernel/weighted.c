@@ -91,6 +91,17 @@ static const struct nigh__weighted weighted_popcnt = {
 
 #endif
 
+uint32_t nigh__weighted_rows(const struct nigh__weighted *weighted, const struct nigh__asked *asked,
+                             const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
+    if (weighted->rows != NULL) return weighted->rows(asked, rows, count, words, distances);
+    uint32_t smallest = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        distances[i] = weighted->one(asked->query, asked->planes, asked->plane_count, rows + i * words, words);
+        if (distances[i] < smallest) smallest = distances[i];
+    }
+    return smallest;
+}
+
 void nigh__weighted_pairs(const struct nigh__weighted *weighted, const uint64_t *one, const uint64_t *mask,
                           const uint64_t *rows, const uint64_t *masks, size_t count, size_t words, uint32_t *under_one,
                           uint32_t *under_row) {
