@@ -167,7 +167,7 @@ static const char usage[] =
     "  --every N          hold out one document in N (1000)\n"
     "  --queries N        ask with at most N of them (256)\n"
     "  --documents N      without an INPUT: so many by Zipf's law (1000000)\n"
-    "  --graph            also by a graph; documents keep weights then, if they are made\n";
+    "  --graph            also by a graph of masks, which is made where there is none\n";
 
 int main(int count, char **arguments) {
     struct bench bench = {.set = {.documents = 1000000, .every = 1000}, .queries = 256, .runs = 3, .threads = 1};

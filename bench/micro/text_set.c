@@ -117,7 +117,7 @@ static void index_all(struct feed *feed, nigh_source *source) {
     nigh_index_result result = {.size = sizeof result};
     nigh_error error;
     nigh_index_options_init(&options);
-    options.keep_weights = feed->set->graph;
+    options.keep_masks = feed->set->graph;
     options.snippet = 0;
     fprintf(stderr, "indexing\n");
     const double started = measure_now();

@@ -93,8 +93,9 @@ typedef struct nigh_index_options {
     void (*changed)(void *user, const nigh_signed *document);
     uint64_t limit_passages; /* so many signatures, of documents or of passages of them; default: all.  Words are
                                 counted in all documents up to `limit` */
-    int keep_masks; /* non-zero: which bits a document touches is kept, an eighth of what weights take, for a graph of
-                       masks (see nigh_graph_options); of topsig only, and always where the collection has them */
+    int keep_masks; /* non-zero: which bits count most for a document is kept, an eighth of what weights take, for a
+                       graph of masks (see nigh_graph_options); of topsig only, and always where the collection has them
+                     */
 } nigh_index_options;
 
 NIGH_API void nigh_index_options_init(nigh_index_options *options);

@@ -133,8 +133,8 @@ typedef struct nigh_graph_options {
     const nigh_progress *progress;
     int masks; /* non-zero: neighbours are found in the bits that count for each document, where the segment keeps
                   masks or weights of these; for collections whose texts ask with masks.  Other segments: in all bits */
-    uint32_t sample_step; /* with masks: every so-many-th node is kept once more, for texts to begin from; 0: every 16th
-                             of 16,384 and more.  At most 4,096 */
+    uint32_t sample_step; /* with masks: every so-many-th signature is kept once more, for texts to begin from; 0: every
+                             4th of 16,384 and more, fewer beyond two million.  At most 4,096 */
 } nigh_graph_options;
 
 NIGH_API void nigh_graph_options_init(nigh_graph_options *options);

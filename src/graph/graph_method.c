@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/status.h"
 #include "columns/columns.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_search.h"
 #include "scan/cost_model.h"
 #include "scan/ranking.h"
@@ -15,7 +16,7 @@
 #define DEFAULT_EFFORT 600u
 #define EFFORT_FOR_ONE 2u /* of k, at least */
 #define DEFAULT_PATIENCE 300u
-#define MUCH_LESS 4.0 /* than an exact answer, for texts that ask */
+#define MUCH_LESS 3.0 /* than an exact answer, for texts that ask */
 
 struct graph_segment {
     struct nigh__prepared base;
@@ -107,7 +108,7 @@ static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepa
     return NIGH_OK;
 }
 
-/* Of texts that ask, a walk misses one of the ten nearest in ten, and columns or the scan none: it must cost much less.
+/* Of texts that ask, a walk misses one of the nearest in twenty, and columns or the scan none: it must cost much less.
  */
 static bool gains_enough(const struct graph_segment *walked, double cost) {
     const struct nigh__segment *segment = walked->base.segment;
@@ -118,6 +119,12 @@ static bool gains_enough(const struct graph_segment *walked, double cost) {
     return MUCH_LESS * cost < exact;
 }
 
+/* Which texts begin with. */
+static double sample_cost(const struct graph_segment *walked) {
+    if (walked->graph.sample == NULL || nigh__ranks_plainly(walked->base.options)) return 0;
+    return nigh__columns_cost(nigh__graph_sample_layout(&walked->graph, walked->base.segment->words).rows);
+}
+
 /* A walk ends after about twice its patience, if not before. */
 static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t limit) {
     const struct graph_segment *walked = (const struct graph_segment *)prepared;
@@ -125,7 +132,8 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
     (void)query;
     (void)limit;
     const double cost =
-        NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
+        NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort) +
+        sample_cost(walked);
     return gains_enough(walked, cost) ? cost : NIGH__COST_IMPOSSIBLE;
 }
 

@@ -6,11 +6,17 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-#define STEP 16u
+#define LEAST_NODES 16384u
+#define LEAST_STEP 4u
+#define MOST_ROWS 524288u /* of a sample: more than a walk takes would be spent on where it begins */
+#define SLACK 1.0         /* who is not quite the nearest of the sample is as good to begin from; a third faster */
 
 uint32_t nigh__graph_sample_step(uint32_t wanted, uint32_t nodes) {
     if (wanted != 0) return wanted;
-    return nodes / STEP < NIGH__SUPER_ROWS ? 0 : STEP; /* fewer would not fill a super-block */
+    if (nodes < LEAST_NODES) return 0;
+    uint32_t step = LEAST_STEP;
+    while (nodes / step > MOST_ROWS) step *= 2;
+    return step < NIGH__GRAPH_MAX_STEP ? step : NIGH__GRAPH_MAX_STEP;
 }
 
 struct nigh__columns_layout nigh__graph_sample_layout(const struct nigh__graph *graph, uint32_t words) {
@@ -59,7 +65,7 @@ nigh_status nigh__graph_sample_nearest(const nigh_context *context, const struct
                                                  .query_count = 1,
                                                  .limits = &limit,
                                                  .k = most,
-                                                 .slack = -1,
+                                                 .slack = SLACK,
                                                  .threads = 1};
         status = scan(&asking, &found, error);
     } else
