@@ -29,6 +29,9 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
              "of documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
              "that has them goes on keeping them"),
+    CLI_FLAG(0, "keep-masks", PLACE(keep_masks),
+             "of topsig documents: keep which bits each touches, for a graph of masks later; as much as the signatures "
+             "take. --graph keeps them by itself"),
     CLI_FLAG(
         0, "replace", PLACE(replace),
         "a document whose id is there already takes the place of that one, which is deleted by the same commit; of "
@@ -100,7 +103,9 @@ static const char *const description[] = {
     "With --graph every segment gets a graph of near neighbours, in a file of its own, where it has none: a search "
     "walks along it to ever nearer signatures. It too is made of a collection that is there where no INPUT is given. "
     "What is added later is not in it until --graph is given again. 'nigh info' tells which share of the ten nearest "
-    "of a signature it knows.",
+    "of a signature it knows. Texts ask a topsig collection in some of the bits only, those that their words touch: "
+    "where it is kept which these are (--keep-masks, which --graph implies, or --keep-weights), the graph is one of "
+    "masks, made in the bits that each document touches, and leads to far more of what is near in these.",
     NULL,
 };
 

@@ -303,6 +303,7 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     cli_sink_format(out, "  ids           %s\n", info->has_ids ? "yes" : "none: documents go by number");
     cli_sink_format(out, "  metadata      %s\n", info->has_metadata ? "yes" : "none");
     if (info->has_weights) cli_sink_text(out, "  weights       of every bit of every document\n");
+    if (info->has_masks) cli_sink_text(out, "  masks         which bits every document touches\n");
     if (info->has_texts)
         cli_sink_format(out, "  texts         %s bytes packed; %.1f a document\n", cli_digits(info->text_bytes).text,
                         (double)info->text_bytes / (double)info->documents);
@@ -324,9 +325,10 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     else if (info->sliced_segments > 0)
         cli_sink_text(out, "  probes        directed by the usual model, for no weights are kept to fit one to\n");
     if (info->graph_segments > 0)
-        cli_sink_format(out, "  graph         of %s; %s; recall@10 %.3f\n",
+        cli_sink_format(out, "  graph         of %s; %s; recall@10 %.3f%s\n",
                         cli_counted(info->graph_segments, "segment", "segments").text,
-                        cli_counted(info->graph_bytes, "byte", "bytes").text, info->graph_recall);
+                        cli_counted(info->graph_bytes, "byte", "bytes").text, info->graph_recall,
+                        info->masked_graphs > 0 ? "; of masks" : "");
     if (info->column_segments > 0)
         cli_sink_format(out, "  columns       of %s; %s\n",
                         cli_counted(info->column_segments, "segment", "segments").text,
@@ -396,6 +398,7 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
         cli_sink_json_count(out, "graph_edges", segment.graph_edges);
         cli_sink_json_count(out, "graph_bytes", segment.graph_bytes);
         cli_sink_format(out, ",\"graph_recall\":%.4f", segment.graph_recall);
+        cli_sink_format(out, ",\"graph_masked\":%s", segment.graph_masked ? "true" : "false");
         cli_sink_json_count(out, "column_bytes", segment.column_bytes);
         cli_sink_json_count(out, "tables", segment.tables);
         cli_sink_format(out, ",\"table_form\":\"%s\"",
@@ -424,6 +427,7 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_format(out, ",\"ids\":%s", info->has_ids ? "true" : "false");
     cli_sink_format(out, ",\"metadata\":%s", info->has_metadata ? "true" : "false");
     cli_sink_format(out, ",\"weights\":%s", info->has_weights ? "true" : "false");
+    cli_sink_format(out, ",\"masks\":%s", info->has_masks ? "true" : "false");
     cli_sink_json_count(out, "text_bytes", info->text_bytes);
     cli_sink_json_count(out, "keys", info->key_count);
     cli_sink_json_count(out, "vocabulary_bytes", info->vocabulary_bytes);
@@ -437,6 +441,7 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_json_count(out, "graph_segments", info->graph_segments);
     cli_sink_json_count(out, "damaged_graphs", info->damaged_graphs);
     cli_sink_json_count(out, "graph_bytes", info->graph_bytes);
+    cli_sink_json_count(out, "masked_graphs", info->masked_graphs);
     cli_sink_format(out, ",\"graph_recall\":%.4f", info->graph_recall);
     cli_sink_json_count(out, "column_segments", info->column_segments);
     cli_sink_json_count(out, "damaged_columns", info->damaged_columns);

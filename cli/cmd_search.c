@@ -200,11 +200,12 @@ static nigh_search_rank ranking_of(const struct searcher *searcher) {
 static nigh_status check_batch(const struct searcher *searcher) {
     const nigh_search_options *asked = &searcher->options;
     if (searcher->batch.masked && !cli_search_ranks(asked->method)) {
-        cli_set_error(searcher->job, NIGH_EINVAL, "",
-                      asked->method <= NIGH_SEARCH_SLICES_PLAIN
-                          ? "slice lists cannot be searched in some of the bits only; give --all-bits, or another "
-                            "--method"
-                          : "only --method exact and columns can search in some of the bits; give one, or --all-bits");
+        cli_set_error(
+            searcher->job, NIGH_EINVAL, "",
+            asked->method <= NIGH_SEARCH_SLICES_PLAIN
+                ? "slice lists cannot be searched in some of the bits only; give --all-bits, or another "
+                  "--method"
+                : "sketches cannot be searched in some of the bits only; give --all-bits, or another --method");
         return NIGH_EINVAL;
     }
     const bool weighted = searcher->values->rank == NIGH_RANK_WEIGHTED;

@@ -71,8 +71,8 @@ static const char *const description[] = {
     "options. The ways are comparing every document; comparing sketches, the first bits of every signature, and then "
     "the most promising documents; and slice lists and a graph where the collection has them ('nigh index' makes "
     "them; --build does it here). Texts and documents that ask a topsig collection are ranked by weights, and have "
-    "ways of their own: comparing every document, and columns, with and without a slack. Give some as --queries to "
-    "tune for these; both choices are stored beside each other.",
+    "ways of their own: comparing every document, columns, with and without a slack, and a graph. Give some as "
+    "--queries to tune for these; both choices are stored beside each other.",
     "Half of a sample of queries, with exact answers, chooses: the setting must reach the target with a confidence of "
     "99%. The other half tells what to expect of it, with a 95% interval. What is chosen depends on how fast this "
     "machine is; "

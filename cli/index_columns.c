@@ -56,8 +56,7 @@ int cli_index_columns(struct cli_job *job, const char *path, bool added) {
     return values->no_columns ? remove_columns(job, path) : CLI_DONE;
 }
 
-/* Whether the texts of a collection ask in some of the bits only. */
-static bool asks_in_some_bits(const char *scheme) {
+bool cli_asks_in_some_bits(const char *scheme) {
     nigh_signer_options held;
     nigh_signer_options_init(&held);
     return nigh_signer_options_parse(scheme, &held, NULL) == NIGH_OK && held.scheme == NIGH_SCHEME_TOPSIG;
@@ -71,7 +70,7 @@ int cli_index_columns_auto(const struct indexer *indexer) {
     nigh_collection *collection = NULL;
     if (nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error) != NIGH_OK)
         return cli_fail(job);
-    const bool wanted = asks_in_some_bits(nigh_collection_scheme(collection));
+    const bool wanted = cli_asks_in_some_bits(nigh_collection_scheme(collection));
     nigh_collection_close(collection);
     return wanted ? add_columns(job, indexer->path, false, true) : CLI_DONE;
 }

@@ -109,6 +109,7 @@ static void set_options(struct indexer *indexer, const nigh_signer_options *sign
     out->signer = signer;
     out->snippet = (uint32_t)values->snippet.value;
     out->keep_weights = values->keep_weights;
+    out->keep_masks = values->keep_masks || values->graph;
     out->limit = values->reading.limit.value;
     out->limit_passages = values->reading.limit_passages.value;
     out->vocabulary_bytes = values->signing.memory.value;

@@ -8,10 +8,20 @@
 #include "indexing.h"
 #include "size.h"
 
+/* A collection that cannot be opened says so when the graph is made. */
+static bool asks_in_some_bits(struct cli_job *job, const char *path) {
+    nigh_collection *collection = NULL;
+    if (nigh_collection_open(job->context, path, NULL, &collection, NULL) != NIGH_OK) return false;
+    const bool some = cli_asks_in_some_bits(nigh_collection_scheme(collection));
+    nigh_collection_close(collection);
+    return some;
+}
+
 static nigh_status make(struct cli_job *job, const char *path, nigh_graph_result *result) {
     nigh_graph_options options;
     nigh_graph_options_init(&options);
     options.min_rows = 1;
+    options.masks = asks_in_some_bits(job, path);
     options.threads = job->threads;
     options.progress = &job->progress.report;
     const nigh_status status = nigh_graph_build(job->context, path, &options, result, &job->error);
@@ -30,8 +40,9 @@ static int add_graph(struct cli_job *job, const char *path, bool added) {
     cli_stats_count(&job->stats, "graph_bytes", result.bytes);
     cli_stats_count(&job->stats, "graph_edges", result.edges);
     if (result.built > 0)
-        cli_note(job, "graph: of %s, %s, recall@10 %.3f; %.2f s", cli_counted(result.built, "segment", "segments").text,
-                 cli_size((double)result.bytes).text, result.recall, cli_seconds() - started);
+        cli_note(job, "graph%s: of %s, %s, recall@10 %.3f; %.2f s", result.masked > 0 ? " of masks" : "",
+                 cli_counted(result.built, "segment", "segments").text, cli_size((double)result.bytes).text,
+                 result.recall, cli_seconds() - started);
     else if (result.kept > 0)
         cli_note(job, "graph is there already: %s", cli_size((double)result.bytes).text);
     else

@@ -15,6 +15,7 @@ struct index_values {
     const char *binarise;
     int format;
     bool keep_weights;
+    bool keep_masks;
     int lists;
     struct cli_number slice_width;
     bool graph, no_graph;
@@ -70,6 +71,8 @@ int cli_index_lists(const struct indexer *indexer);
 /* Without an INPUT: gives lists to a collection that is there, or takes them away. */
 int cli_index_lists_only(struct cli_job *job);
 
+/* Whether the texts of a collection of that scheme ask in some of the bits only. */
+bool cli_asks_in_some_bits(const char *scheme);
 /* Columns as --columns and --no-columns say, for what is committed; CLI_DONE where neither is given. */
 int cli_index_columns(struct cli_job *job, const char *path, bool added);
 /* The same for what was just added, also where neither is given and it is large. */

@@ -32,7 +32,7 @@ const char *const cli_search_description[] = {
 static const char *const rank_paragraphs[] = {
     "bits: a distance is the number of bits that differ, of all bits or of those that a text touches. Used where "
     "nothing is known of the query's bits (signatures, minhash), for simhash and learned signatures, and with "
-    "--radius, --all-bits, --probe directed or a --method other than auto, exact and columns.",
+    "--radius, --all-bits, --probe directed or a --method other than auto, exact, columns and graph.",
     "weighted: a bit that differs adds 0 to 8, by its weight against the heaviest of the query; the similarity is the "
     "share of the query's weight that agrees. Used for texts and documents that ask a topsig collection; it compares "
     "every document, and ranks better. With --rank weighted a --radius is such a distance.",
@@ -76,6 +76,8 @@ static const char *const graph_paragraphs[] = {
     "It is the fastest way to the nearest documents of a large collection, and nothing of its answer is certain. "
     "--method auto takes it where there is a graph, some -k nearest are wanted and not all within a radius, and the "
     "collection is large enough; graph demands it. Segments without a graph are searched in another way.",
+    "Texts that ask in some of the bits only go by a graph of masks ('nigh index --graph') where it is "
+    "large enough; of another graph only with --method graph, which then finds less.",
     NULL,
 };
 

@@ -126,7 +126,8 @@ static bool set_lists(struct cli_job *job, const struct cli_search_values *value
 }
 
 bool cli_search_ranks(nigh_search_method method) {
-    return method == NIGH_SEARCH_AUTO || method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS;
+    return method == NIGH_SEARCH_AUTO || method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS ||
+           method == NIGH_SEARCH_GRAPH;
 }
 
 /* With a slack nothing is certain, and nothing but columns has one. */
@@ -154,9 +155,9 @@ static bool set_rank(const struct cli_job *job, const struct cli_search_values *
         return false;
     }
     if (!cli_search_ranks(out->method) || out->probe == NIGH_PROBE_DIRECTED) {
-        (void)cli_usage(job->command, "--rank weighted compares every document: leave out %s",
+        (void)cli_usage(job->command, "--rank weighted cannot be had so: leave out %s",
                         out->probe == NIGH_PROBE_DIRECTED ? "--probe directed"
-                                                          : "--method, or give --method exact or columns");
+                                                          : "--method, or give --method exact, columns or graph");
         return false;
     }
     return true;

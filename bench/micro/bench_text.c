@@ -37,6 +37,11 @@ static const struct way ways[] = {
     {"columns, slack 2", NULL, NIGH_SEARCH_COLUMNS, NIGH_RANK_WEIGHTED, 2, 0},
     {"columns, slack 1", NULL, NIGH_SEARCH_COLUMNS, NIGH_RANK_WEIGHTED, 1, 0},
     {"columns, slack 0.5", NULL, NIGH_SEARCH_COLUMNS, NIGH_RANK_WEIGHTED, 0.5, 0},
+    {"graph, effort 100", NULL, NIGH_SEARCH_GRAPH, NIGH_RANK_WEIGHTED, -1, 100},
+    {"graph, effort 300", NULL, NIGH_SEARCH_GRAPH, NIGH_RANK_WEIGHTED, -1, 300},
+    {"graph, effort 600", NULL, NIGH_SEARCH_GRAPH, NIGH_RANK_WEIGHTED, -1, 600},
+    {"graph, effort 1000", NULL, NIGH_SEARCH_GRAPH, NIGH_RANK_WEIGHTED, -1, 1000},
+    {"graph, bits, effort 300", NULL, NIGH_SEARCH_GRAPH, NIGH_RANK_BITS, -1, 300},
 };
 
 #define WAYS (sizeof ways / sizeof ways[0])
@@ -44,9 +49,16 @@ static const struct way ways[] = {
 struct bench {
     struct text_set set;
     uint64_t queries, runs, threads;
+    bool graph;
     nigh_context *context;
-    uint64_t graph;
 };
+
+/* Those by a graph come last. */
+static size_t ways_of(const struct bench *bench) {
+    size_t count = 0;
+    while (count < WAYS && (bench->graph || ways[count].method != NIGH_SEARCH_GRAPH)) count++;
+    return count;
+}
 
 /* One way on one kind of query. */
 struct outcome {
@@ -133,13 +145,13 @@ static void measure_kind(const struct bench *bench, nigh_collection **collection
     uint32_t *truths[] = {find_truth(collections[0], &queries, NIGH_RANK_BITS),
                           find_truth(collections[0], &queries, NIGH_RANK_WEIGHTED)};
     for (uint64_t run = 0; run < bench->runs; run++)
-        for (size_t w = 0; w < WAYS; w++)
+        for (size_t w = 0; w < ways_of(bench); w++)
             measure_way(bench, &ways[w], collections[w], &queries, truths[ways[w].rank == NIGH_RANK_WEIGHTED],
                         &outcomes[w]);
     printf("\n%s: %zu queries, %.0f bits touched\n", kind == TEXT_SHORT ? "3 to 12 words" : "whole documents",
            queries.count, queries.touched);
     printf("%-26s %10s %8s %8s %10s %8s %10s\n", "", "recall@10", "one, ms", "times", "64, ms", "times", "distances");
-    for (size_t w = 0; w < WAYS; w++)
+    for (size_t w = 0; w < ways_of(bench); w++)
         printf("%-26s %10.4f %8.3f %8.1f %10.3f %8.1f %10.0f\n", ways[w].name, outcomes[w].recall,
                outcomes[w].one * 1e3, outcomes[0].one / outcomes[w].one, outcomes[w].together * 1e3,
                outcomes[0].together / outcomes[w].together, outcomes[w].counted);
@@ -150,11 +162,12 @@ static void measure_kind(const struct bench *bench, nigh_collection **collection
 
 static const char usage[] =
     "usage: bench_text [--collection PATH] [--every N] [--queries N] [--documents N] [--runs N] [--threads N] "
-    "[INPUT...]\n"
+    "[--graph] [INPUT...]\n"
     "  --collection PATH  made there, or used again where it is there (default: in a folder that is removed)\n"
     "  --every N          hold out one document in N (1000)\n"
     "  --queries N        ask with at most N of them (256)\n"
-    "  --documents N      without an INPUT: so many by Zipf's law (1000000)\n";
+    "  --documents N      without an INPUT: so many by Zipf's law (1000000)\n"
+    "  --graph            also by a graph of masks, which is made where there is none\n";
 
 int main(int count, char **arguments) {
     struct bench bench = {.set = {.documents = 1000000, .every = 1000}, .queries = 256, .runs = 3, .threads = 1};
@@ -167,6 +180,7 @@ int main(int count, char **arguments) {
         {.name = "queries", .number = &bench.queries, .least = 1, .most = 100000, .quick = 32},
         {.name = "documents", .number = &bench.set.documents, .least = 1000, .most = UINT32_MAX - 1, .quick = 20000},
         {.name = "runs", .number = &bench.runs, .least = 1, .most = 100, .quick = 1},
+        {.name = "graph", .flag = &bench.graph},
         {.name = "threads", .number = &bench.threads, .least = 1, .most = 256},
         {.name = NULL},
     };
@@ -179,6 +193,7 @@ int main(int count, char **arguments) {
         path = inside;
     }
     bench.set.path = path;
+    bench.set.graph = bench.graph;
     bench.set.inputs = (const char *const *)(arguments + first);
     bench.set.input_count = (size_t)(count - first);
     bench.set.most = bench.queries;
@@ -187,7 +202,7 @@ int main(int count, char **arguments) {
     nigh_context *contexts[WAYS];
     nigh_collection *collections[WAYS];
     nigh_collection_info info = {.size = sizeof info};
-    for (size_t w = 0; w < WAYS; w++) {
+    for (size_t w = 0; w < ways_of(&bench); w++) {
         nigh_context_options with;
         nigh_context_options_init(&with);
         with.kernel = ways[w].kernel;
@@ -196,10 +211,11 @@ int main(int count, char **arguments) {
     }
     nigh_collection_describe(collections[0], &info);
     measure_print_host(stdout, nigh_context_kernel(bench.context));
-    printf("%" PRIu64 " documents, %" PRIu64 " signatures, columns %.1f bytes a signature\n", info.documents,
-           info.signatures, (double)info.column_bytes / (double)info.signatures);
+    printf("%" PRIu64 " documents, %" PRIu64 " signatures, columns %.1f and graph %.1f bytes a signature\n",
+           info.documents, info.signatures, (double)info.column_bytes / (double)info.signatures,
+           (double)info.graph_bytes / (double)info.signatures);
     for (enum text_kind kind = TEXT_SHORT; kind < TEXT_KINDS; kind++) measure_kind(&bench, collections, kind);
-    for (size_t w = 0; w < WAYS; w++) {
+    for (size_t w = 0; w < ways_of(&bench); w++) {
         nigh_collection_close(collections[w]);
         nigh_context_free(contexts[w]);
     }

@@ -104,7 +104,7 @@ static void make_sidecars(const struct text_set *set, nigh_context *context) {
     nigh_columns_options_init(&columns);
     nigh_graph_options_init(&graph);
     columns.min_rows = graph.min_rows = 1;
-    columns.keep = graph.keep = 1;
+    columns.keep = graph.keep = graph.masks = 1;
     const double started = measure_now();
     measure_must(nigh_columns_build(context, set->path, &columns, NULL, &error), &error, "columns");
     fprintf(stderr, "columns: %.2f s\n", measure_now() - started);
@@ -117,7 +117,7 @@ static void index_all(struct feed *feed, nigh_source *source) {
     nigh_index_result result = {.size = sizeof result};
     nigh_error error;
     nigh_index_options_init(&options);
-    options.keep_weights = feed->set->graph;
+    options.keep_masks = feed->set->graph;
     options.snippet = 0;
     fprintf(stderr, "indexing\n");
     const double started = measure_now();

@@ -58,6 +58,8 @@ typedef struct nigh_collection_info {
     uint32_t table_segments;  /* that have tables */
     uint32_t damaged_tables;  /* segments whose tables cannot be used */
     uint64_t table_bytes;     /* of the files of tables, which are not in `bytes` */
+    int has_masks;            /* it is kept which bits count for each document */
+    uint32_t masked_graphs;   /* segments whose graph is of the bits that count (`masks` in nigh_graph_options) */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -80,6 +82,7 @@ typedef struct nigh_segment_info {
     uint32_t table_form;   /* nigh_tables_form */
     uint32_t table_radius; /* permuted: nothing so near is missed; sorted: what the probes were chosen for */
     uint32_t table_probes; /* sorted: look-ups of a query in each table; else 0 */
+    int graph_masked;      /* its graph is of the bits that count */
 } nigh_segment_info;
 
 /*

@@ -96,6 +96,9 @@ typedef struct nigh_index_options {
     int replace;             /* non-zero: a document whose id is there already takes the place of that one, in the same
                                 commit; of those given with one id the first counts */
     int merge;               /* as in nigh_writer_options; default 1 */
+    int keep_masks; /* non-zero: which bits count most for a document is kept, an eighth of what weights take, for a
+                       graph of masks (see nigh_graph_options); of topsig only, and always where the collection has them
+                     */
 } nigh_index_options;
 
 NIGH_API void nigh_index_options_init(nigh_index_options *options);

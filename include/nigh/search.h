@@ -28,8 +28,9 @@ typedef enum nigh_search_method {
     NIGH_SEARCH_SKETCH = 4,       /* the first bits of every signature are compared, the best `candidates` of each
                                      segment whole: what is nearer than the last of them is never missed.
                                      NIGH_EINVAL with masks, with k = NIGH_ALL and with a `stop` */
-    NIGH_SEARCH_GRAPH = 5,        /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with masks, with
-                                     k = NIGH_ALL and with a `stop` */
+    NIGH_SEARCH_GRAPH = 5,        /* NIGH_ENOTFOUND where no segment has a graph; NIGH_EINVAL with k = NIGH_ALL and
+                                     with a `stop`.  With masks or weights it finds much less in a graph that was
+                                     not made for them (`masks` in nigh_graph_options) */
     NIGH_SEARCH_COLUMNS = 6,      /* only what counts is read, and no more of it than is needed: exact, but with a
                                      `slack`.  NIGH_ENOTFOUND where no segment has columns */
     NIGH_SEARCH_TABLES = 7        /* look-ups in tables, within a `radius`: exact by permuted ones that guarantee it;
@@ -56,12 +57,12 @@ typedef enum nigh_search_probe {
 /* What a bit that differs adds to a distance. */
 typedef enum nigh_search_rank {
     NIGH_RANK_AUTO = 0,    /* bits; of nigh_search_text() in a topsig collection weighted, unless there is a radius,
-                              `all_bits`, directed probes or a method other than the scan */
+                              `all_bits`, directed probes or a method other than the scan, columns and a graph */
     NIGH_RANK_BITS = 1,    /* one */
     NIGH_RANK_WEIGHTED = 2 /* 0 to 8, by its weight in the query: the one of 0 1 2 3 4 5 6 8 that comes nearest to 8
                               times its weight over the heaviest of the query, the smaller of two as near.  Bits that
                               are not set in `masks` add nothing.  NIGH_EINVAL without `weights`, where those of a query
-                              are all 0, and with a method other than the scan and columns */
+                              are all 0, and with a method other than the scan, columns and a graph */
 } nigh_search_rank;
 
 typedef struct nigh_search_options {

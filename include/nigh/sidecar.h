@@ -166,6 +166,9 @@ NIGH_API uint32_t nigh_tables_default_radius(uint32_t width_bits);
  * anew, in a file of its own beside each segment, as slice lists are; the two do not
  * need each other.
  *
+ * Queries with masks or weights can be asked of any graph, but edges that were found in all
+ * bits lead to few of their nearest; see `masks`.
+ *
  * The graph is the same for the same signatures and options, whatever the number of
  * threads.
  */
@@ -181,6 +184,10 @@ typedef struct nigh_graph_options {
     int keep;            /* non-zero: segments that have one keep it, of any options and size; it is not read */
     uint32_t threads;    /* 0: one a core */
     const nigh_progress *progress;
+    int masks; /* non-zero: neighbours are found in the bits that count for each document, where the segment keeps
+                  masks or weights of these; for collections whose texts ask with masks.  Other segments: in all bits */
+    uint32_t sample_step; /* with masks: every so-many-th signature is kept once more, for texts to begin from; 0: every
+                             4th of 16,384 and more, fewer beyond two million.  At most 4,096 */
 } nigh_graph_options;
 
 NIGH_API void nigh_graph_options_init(nigh_graph_options *options);
@@ -193,6 +200,7 @@ typedef struct nigh_graph_result {
     uint64_t bytes;   /* of all graphs of the collection now */
     uint64_t edges;   /* of those built */
     double recall;    /* of those built: share of the ten nearest that are among the neighbours, over 200 nodes each */
+    uint32_t masked;  /* of those built: whose neighbours were found in the bits that count */
 } nigh_graph_result;
 
 /* As nigh_lists_build() and nigh_lists_remove(). */

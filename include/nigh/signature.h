@@ -50,6 +50,8 @@ typedef struct nigh_document {
     size_t text_length;
     const uint32_t *keys; /* NULL, or keys of which near-copies share some; see nigh_signer_options.threshold */
     uint32_t key_count;
+    const uint8_t *mask; /* NULL, or which bits count for it, as a signature; see nigh_signer_mask().  Of documents that
+                            share a signature that of the first is kept */
 } nigh_document;
 
 /*

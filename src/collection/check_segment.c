@@ -146,9 +146,20 @@ static nigh_status check_distinct_rows(const struct nigh__segment *segment, stru
     return NIGH_OK;
 }
 
+/* Of masks, as of signatures. */
+static uint64_t walk_masks(const struct nigh__segment *segment, void *user) {
+    const uint32_t used = segment->width_bits % 64;
+    (void)user;
+    for (uint64_t row = 0; used != 0 && row < segment->signatures; row++)
+        if (segment->masks[(row + 1) * segment->words - 1] >> used != 0) return row;
+    return NO_PROBLEM;
+}
+
 static nigh_status check_signatures(const struct nigh__segment *segment, struct nigh__progress *progress,
                                     nigh_error *error) {
     nigh_status status = nigh__segment_check_padding(segment, error);
+    if (status == NIGH_OK && segment->masks != NULL)
+        status = run_walk(segment, walk_masks, NULL, NIGH__SECTION_MASKS, NIGH__PADDING_SET, error);
     if (status != NIGH_OK) return status;
     struct nigh__hash_table slots;
     if (!nigh__hash_table_init(segment->context, &slots))

@@ -241,6 +241,12 @@ bool nigh__collection_has_weights(const struct nigh_collection *collection) {
     return collection->documents != 0;
 }
 
+bool nigh__collection_has_masks(const struct nigh_collection *collection) {
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        if (collection->segments[i]->documents != 0 && collection->segments[i]->masks == NULL) return false;
+    return collection->documents != 0;
+}
+
 bool nigh__collection_has_texts(const struct nigh_collection *collection) {
     for (uint32_t i = 0; i < collection->segment_count; i++)
         if (collection->segments[i]->documents != 0 && collection->segments[i]->text_offsets == NULL) return false;
@@ -280,6 +286,7 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         .has_ids = nigh__collection_has_ids(collection),
         .damaged_manifests = collection->damaged_manifests,
         .has_weights = nigh__collection_has_weights(collection),
+        .has_masks = nigh__collection_has_masks(collection),
         .has_texts = nigh__collection_has_texts(collection),
         .key_count = nigh__collection_key_count(collection),
         .vocabulary_bytes = attachment_length(collection, NIGH__ATTACHMENT_VOCABULARY),

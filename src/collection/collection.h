@@ -31,6 +31,7 @@ bool nigh__collection_has_texts(const struct nigh_collection *collection);
 /* Keys of every document; 0: some have none, or another number. */
 uint32_t nigh__collection_key_count(const struct nigh_collection *collection);
 bool nigh__collection_has_weights(const struct nigh_collection *collection);
+bool nigh__collection_has_masks(const struct nigh_collection *collection);
 
 /* The segment that keeps the vocabulary or the model, or NULL. */
 const struct nigh__segment *nigh__collection_keeper(const struct nigh_collection *collection,

@@ -84,8 +84,8 @@ static int remember_leftover(struct visit *visit, const char *name) {
 
 /* What a writer puts behind a name while it writes. */
 static bool is_temporary(const char *suffix) {
-    static const char *const suffixes[] = {".tmp",         ".ids.tmp",   ".metadata.tmp",
-                                           ".weights.tmp", ".texts.tmp", ".keys.tmp"};
+    static const char *const suffixes[] = {".tmp",       ".ids.tmp",   ".metadata.tmp", ".weights.tmp",
+                                           ".masks.tmp", ".texts.tmp", ".keys.tmp"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
         if (strcmp(suffix, suffixes[i]) == 0) return true;
     return false;

@@ -95,7 +95,8 @@ enum nigh__section_type {
     NIGH__SECTION_KEYS = 17,         /* u32 [documents * keys], in blocks of 4,096 documents; collection/texts.h */
     NIGH__SECTION_ID_KEY = 18,       /* u64 [1]; collection/id_key.h */
     NIGH__SECTION_THRESHOLDS = 19,   /* bytes, f64 [width_bits]: where floats were cut; as a vocabulary */
-    NIGH__SECTION_KNOWN = 20,        /* one past the last type this version knows */
+    NIGH__SECTION_MASKS = 20,        /* as signatures: which bits count for each; collection/segment.h */
+    NIGH__SECTION_KNOWN = 21,        /* one past the last type this version knows */
 };
 
 struct nigh__segment_header {

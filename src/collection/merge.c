@@ -55,7 +55,7 @@ static uint32_t shape_of(const struct nigh__segment *segment) {
     if (segment->documents == 0) return UINT32_MAX;
     if (goes_by_number(segment)) return STAYS | segment->index;
     return (segment->weights != NULL) | (uint32_t)(segment->text_offsets != NULL) << 1 |
-           nigh__segment_key_count(segment) << 2;
+           (uint32_t)(segment->masks != NULL) << 2 | nigh__segment_key_count(segment) << 3;
 }
 
 static struct nigh__merge_part part_of(const struct nigh__segment *segment) {

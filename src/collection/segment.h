@@ -57,7 +57,8 @@ struct nigh__segment {
     const uint32_t *id_lookup;
     const uint64_t *metadata_offsets; /* documents + 1, or NULL */
     const uint8_t *metadata_bytes;
-    const uint8_t *weights;                      /* documents * width_bits, or NULL */
+    const uint8_t *weights; /* documents * width_bits, or NULL */
+    const uint64_t *masks;  /* signatures * words, or NULL: the bits that count for the first document of each */
     const uint8_t *kept[NIGH__ATTACHMENT_KINDS]; /* or NULL */
     const uint64_t *text_offsets;                /* documents + 1, or NULL: it keeps no texts */
     const struct nigh__text_block *text_blocks;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "collection/segment_copy.h"
 
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/guard.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -12,19 +17,21 @@ nigh_status nigh__segment_copier_init(const nigh_context *context, uint32_t widt
     *out = (struct nigh__segment_copier){
         .context = context,
         .signature = nigh__alloc(context, nigh__row_bytes(width_bits), 1),
+        .mask = nigh__alloc(context, nigh__row_bytes(width_bits), 1),
         .weights = nigh__alloc(context, width_bits, 1),
         .id = NIGH__ARRAY(char),
         .metadata = NIGH__ARRAY(char),
         .band_keys = NIGH__ARRAY(uint32_t),
     };
     nigh__text_cache_init(&out->texts);
-    if (out->signature != NULL && out->weights != NULL) return NIGH_OK;
+    if (out->signature != NULL && out->mask != NULL && out->weights != NULL) return NIGH_OK;
     nigh__segment_copier_release(out);
     return nigh__no_memory(error, "for a document");
 }
 
 void nigh__segment_copier_release(struct nigh__segment_copier *copier) {
     nigh__free(copier->context, copier->signature);
+    nigh__free(copier->context, copier->mask);
     nigh__free(copier->context, copier->weights);
     nigh__array_release(copier->context, &copier->id);
     nigh__array_release(copier->context, &copier->metadata);
@@ -82,6 +89,24 @@ static nigh_status read_texts(struct nigh__segment_copier *copier, const struct 
     return nigh__segment_text(segment, document, &copier->texts, &out->text, &out->text_length, error);
 }
 
+/* That of its row: the first document of a row in a part is the first of it in what they become. */
+static nigh_status read_mask(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                             uint32_t document, nigh_document *out, nigh_error *error) {
+    if (segment->masks == NULL) return NIGH_OK;
+    struct nigh__guard guard;
+    nigh__guard_enter(&guard, segment->map, segment->length);
+    if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, error);
+    const uint32_t row = NIGH__ONCE(segment->document_rows[document]);
+    const bool sound = row < segment->signatures;
+    if (sound)
+        memcpy(copier->mask, segment->masks + (size_t)row * segment->words, nigh__row_bytes(segment->width_bits));
+    nigh__guard_leave(&guard);
+    out->mask = copier->mask;
+    return sound ? NIGH_OK
+                 : nigh__segment_corrupt(segment, NIGH__SECTION_DOCUMENT_ROWS, document, "a row number is too large",
+                                         error);
+}
+
 /* *out points into the copier, up to the next call. */
 static nigh_status read_document(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
                                  uint32_t document, nigh_document *out, nigh_error *error) {
@@ -98,6 +123,7 @@ static nigh_status read_document(struct nigh__segment_copier *copier, const stru
         status = nigh__segment_weights(segment, document, copier->weights, error);
         out->weights = copier->weights;
     }
+    if (status == NIGH_OK) status = read_mask(copier, segment, document, out, error);
     if (status == NIGH_OK) status = read_texts(copier, segment, document, out, error);
     if (status == NIGH_OK) status = read_keys(copier, segment, document, out, error);
     return status;

@@ -11,6 +11,7 @@
 struct nigh__segment_copier {
     const nigh_context *context;
     uint8_t *signature;          /* owned, as all that follows */
+    uint8_t *mask;               /* as a signature */
     uint8_t *weights;            /* a byte a bit */
     struct nigh__array id;       /* of char */
     struct nigh__array metadata; /* of char */

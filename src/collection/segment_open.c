@@ -68,6 +68,7 @@ static struct shape shape_of(const struct nigh__segment_header *header, uint32_t
     uint64_t row_size = (uint64_t)nigh__row_words(header->width_bits) * 8;
     switch (type) {
     case NIGH__SECTION_SIGNATURES:
+    case NIGH__SECTION_MASKS:
         return (struct shape){row_size, header->signatures, false};
     case NIGH__SECTION_GROUP_STARTS:
         return (struct shape){4, header->signatures + 1, false};
@@ -234,6 +235,7 @@ void nigh__segment_point(struct nigh__segment *segment) {
     segment->metadata_offsets = section_start(segment, NIGH__SECTION_METADATA_OFFSETS);
     segment->metadata_bytes = section_start(segment, NIGH__SECTION_METADATA_BYTES);
     segment->weights = section_start(segment, NIGH__SECTION_WEIGHTS);
+    segment->masks = section_start(segment, NIGH__SECTION_MASKS);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
         segment->kept[kind] = section_start(segment, nigh__attachment_section(kind));
     segment->text_offsets = section_start(segment, NIGH__SECTION_TEXT_OFFSETS);

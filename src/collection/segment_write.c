@@ -42,6 +42,7 @@ struct nigh__segment_writer {
     struct nigh__keyed_hasher ids_hasher; /* of their bytes; its value becomes the key of the lookup */
     struct nigh__spool metadata;          /* open once a document has any */
     struct nigh__spool weights;           /* open once a document has them */
+    struct nigh__spool masks;             /* the same; one a row */
     struct nigh__texts_writer texts;
 };
 
@@ -180,6 +181,18 @@ static nigh_status add_weights(struct nigh__segment_writer *writer, const nigh_d
     return status;
 }
 
+/* Of the first document of a row, padded as that is. */
+static nigh_status add_mask(struct nigh__segment_writer *writer, const nigh_document *document, nigh_error *error) {
+    static const uint8_t padding[sizeof(uint64_t)];
+    const size_t bytes = nigh__row_bytes(writer->width_bits);
+    if (document->mask == NULL) return NIGH_OK;
+    nigh_status status = open_spool(writer, &writer->masks, ".masks.tmp", error);
+    if (status == NIGH_OK) status = nigh__spool_append(&writer->masks, document->mask, bytes, error);
+    if (status == NIGH_OK)
+        status = nigh__spool_append(&writer->masks, padding, writer->words * sizeof(uint64_t) - bytes, error);
+    return status;
+}
+
 nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const nigh_document *document,
                                      nigh_error *error) {
     if (nigh__segment_writer_documents(writer) >= NIGH__MAX_DOCUMENTS)
@@ -198,7 +211,9 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
 
     memcpy(writer->row, document->signature, nigh__row_bytes(writer->width_bits)); /* what follows stays zero */
     uint32_t row;
+    const uint32_t before = writer->signatures;
     status = find_or_add_row(writer, &row, error);
+    if (status == NIGH_OK && writer->signatures != before) status = add_mask(writer, document, error);
     if (status != NIGH_OK) return status;
     uint32_t *slot = nigh__array_add(writer->context, &writer->row_of, 1);
     if (slot == NULL) return nigh__no_memory(error, "for the documents of a segment");
@@ -303,6 +318,9 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
     if (status == NIGH_OK && writer->weights.file.open)
         status =
             nigh__spool_write(&writer->weights, &writer->sections, NIGH__SECTION_WEIGHTS, writer->width_bits, error);
+    if (status == NIGH_OK && writer->masks.file.open)
+        status = nigh__spool_write(&writer->masks, &writer->sections, NIGH__SECTION_MASKS,
+                                   writer->words * sizeof(uint64_t), error);
     if (status == NIGH_OK) status = nigh__texts_writer_finish(&writer->texts, &writer->sections, error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
         if (writer->kept[kind].bytes != NULL)
@@ -353,6 +371,7 @@ void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) 
     nigh__spool_release(&writer->ids);
     nigh__spool_release(&writer->metadata);
     nigh__spool_release(&writer->weights);
+    nigh__spool_release(&writer->masks);
     nigh__texts_writer_release(&writer->texts);
     nigh__section_writer_release(&writer->sections);
     if (writer->file.open && !keep) remove_file(writer);

@@ -59,6 +59,7 @@ struct nigh_writer {
     bool keep_segment;                    /* a manifest that names it, and what is deleted, may be on the disk */
     bool has_ids;                         /* of the documents added */
     bool has_weights;                     /* of the documents added */
+    bool has_masks;                       /* the same */
     bool has_text;                        /* the same */
     uint32_t key_count;                   /* the same */
     struct nigh__progress progress;
@@ -301,6 +302,18 @@ static nigh_status weights_agree(struct nigh_writer *writer, const nigh_document
                                   : "the documents before it have weights; this one has none");
 }
 
+static nigh_status masks_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
+    const bool masked = document->mask != NULL;
+    if (masked) {
+        const nigh_status status = nigh__signature_check(document->mask, writer->width_bits, error);
+        if (status != NIGH_OK) return status;
+    }
+    if (nigh__segment_writer_documents(writer->segment) == 0) writer->has_masks = masked;
+    if (masked == writer->has_masks) return NIGH_OK;
+    return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
+                         "some documents come with a mask, and others without");
+}
+
 /* The same of texts and keys. */
 static nigh_status texts_agree(struct nigh_writer *writer, const nigh_document *document, nigh_error *error) {
     const bool text = document->text != NULL;
@@ -356,6 +369,7 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
     nigh_status status = nigh__signature_check(document->signature, writer->width_bits, error);
     if (status == NIGH_OK) status = ids_agree(writer, document, error);
     if (status == NIGH_OK) status = weights_agree(writer, document, error);
+    if (status == NIGH_OK) status = masks_agree(writer, document, error);
     if (status == NIGH_OK) status = texts_agree(writer, document, error);
     if (status != NIGH_OK || document->id == NULL) return status;
     const char *problem = nigh__id_problem(document->id_length);

@@ -13,8 +13,7 @@
 #include "kernel/weighted.h"
 #include "scan/cost_model.h"
 
-#define MAX_SLACK 1000u    /* standard deviations: far beyond what leaves anything out */
-#define USUAL_COLUMNS 256u /* that a text adds up in a block before it is left */
+#define MAX_SLACK 1000u /* standard deviations: far beyond what leaves anything out */
 
 struct column_segment {
     struct nigh__prepared base;
@@ -84,7 +83,7 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
     const struct column_segment *turned = (const struct column_segment *)prepared;
     (void)query;
     (void)limit;
-    return NIGH__COST_COLUMN * USUAL_COLUMNS * NIGH__SUPER_BLOCKS * turned->columns.layout.supers;
+    return nigh__columns_cost(turned->columns.layout.supers * NIGH__SUPER_ROWS);
 }
 
 /* ------------------------------------------------------------------------- a batch */

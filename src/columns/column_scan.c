@@ -136,7 +136,8 @@ static bool count_super(const struct job *job, struct worker *worker, uint32_t f
         const int64_t most = nigh__column_most(&worker->queries[q].nearest, super);
         if (most >= 0) set_bounds(job->scan, q, &worker->queries[q], most);
     }
-    nigh__guard_enter(&guard, columns->sidecar->map, columns->sidecar->length);
+    const struct nigh__sidecar *sidecar = columns->sidecar;
+    nigh__guard_enter(&guard, sidecar == NULL ? NULL : sidecar->map, sidecar == NULL ? 0 : sidecar->length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
     for (uint32_t q = first; q < end; q++) {
         if (nigh__column_most(&worker->queries[q].nearest, super) < 0) continue;

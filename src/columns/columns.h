@@ -65,7 +65,7 @@ struct nigh__columns_layout nigh__columns_layout_of(uint32_t rows, uint32_t widt
 struct nigh__columns {
     struct nigh__columns_layout layout;
     const uint8_t *data;                 /* of all super-blocks, aligned to 64 */
-    const struct nigh__sidecar *sidecar; /* where they lie */
+    const struct nigh__sidecar *sidecar; /* where they lie; NULL: in memory that nobody can cut short */
 };
 
 /* The columns of a segment that has some; NIGH_ECORRUPT where their sizes do not fit. */
@@ -78,6 +78,9 @@ struct nigh__columns_sink {
     void *user;
     nigh_status (*add)(void *user, const uint8_t *bytes, size_t length, nigh_error *error);
 };
+
+/* Super-block number `super` of the rows that begin at `rows`, of which those past the last are 0: super_bytes. */
+void nigh__columns_turn(const struct nigh__columns_layout *layout, const uint64_t *rows, uint64_t super, uint8_t *to);
 
 /* The columns of a segment.  The bytes do not depend on the number of threads. */
 nigh_status nigh__columns_make(const struct nigh__segment *segment, uint32_t threads, struct nigh__progress *progress,

@@ -43,24 +43,25 @@ static void turn_square(uint64_t square[64]) {
 }
 
 /* 64 rows from number `row` on, of which those past the last are 0, to eight bytes of each column. */
-static void turn_rows(const struct making *making, uint64_t row, uint8_t *to) {
-    const struct nigh__segment *segment = making->segment;
-    const uint64_t left = row < making->layout.rows ? making->layout.rows - row : 0;
+static void turn_rows(const struct nigh__columns_layout *layout, const uint64_t *rows, uint64_t row, uint8_t *to) {
+    const uint32_t words = nigh__row_words(layout->width_bits);
+    const uint64_t left = row < layout->rows ? layout->rows - row : 0;
     const uint32_t count = left < 64 ? (uint32_t)left : 64;
-    for (uint32_t word = 0; word < segment->words; word++) {
+    for (uint32_t word = 0; word < words; word++) {
         uint64_t square[64] = {0};
-        for (uint32_t i = 0; i < count; i++) square[i] = segment->rows[(row + i) * segment->words + word];
+        for (uint32_t i = 0; i < count; i++) square[i] = rows[(row + i) * words + word];
         turn_square(square);
-        for (uint32_t i = 0; i < 64 && 64 * word + i < segment->width_bits; i++)
+        for (uint32_t i = 0; i < 64 && 64 * word + i < layout->width_bits; i++)
             memcpy(to + nigh__column_offset(64 * word + i), &square[i], sizeof square[i]);
     }
 }
 
-static void turn_super(const struct making *making, uint64_t super, uint8_t *to) {
-    const uint32_t width = making->layout.width_bits;
+void nigh__columns_turn(const struct nigh__columns_layout *layout, const uint64_t *rows, uint64_t super, uint8_t *to) {
+    const uint32_t width = layout->width_bits;
     memset(to + nigh__column_offset(width), 0, nigh__column_offset(1));
     memset(to + nigh__column_offset(width + 1), 0xff, nigh__column_offset(1));
-    for (uint32_t i = 0; i < NIGH__SUPER_ROWS; i += 64) turn_rows(making, super * NIGH__SUPER_ROWS + i, to + i / 8);
+    for (uint32_t i = 0; i < NIGH__SUPER_ROWS; i += 64)
+        turn_rows(layout, rows, super * NIGH__SUPER_ROWS + i, to + i / 8);
 }
 
 static nigh_status turn_some(void *user, const struct nigh__items *items) {
@@ -70,7 +71,8 @@ static nigh_status turn_some(void *user, const struct nigh__items *items) {
     nigh__guard_enter(&guard, segment->map, segment->length);
     if (NIGH__GUARD_FAULTED(&guard)) return nigh__segment_cut(segment, items->error);
     for (uint64_t i = items->first; i < items->end; i++)
-        turn_super(making, making->first + i, making->buffer + i * making->layout.super_bytes);
+        nigh__columns_turn(&making->layout, segment->rows, making->first + i,
+                           making->buffer + i * making->layout.super_bytes);
     nigh__guard_leave(&guard);
     const uint64_t rows = (items->end - items->first) * NIGH__SUPER_ROWS;
     return nigh__parallel_did(&making->parallel, items->thread, rows) ? NIGH_OK : NIGH_ECANCELLED;

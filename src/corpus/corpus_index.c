@@ -19,6 +19,7 @@
 #include "document/document_options.h"
 #include "document/reading_keys.h"
 #include "document/split.h"
+#include "scan/ranking.h"
 #include "signature/signer.h"
 #include "text/text_options.h"
 
@@ -36,6 +37,8 @@ struct indexing {
     char *keys;              /* owned: by which documents are read, for a new one; NULL: the usual ones */
     nigh_text_reader_options kept_reading;
     bool has_weights; /* of what is there, each document */
+    bool has_masks;   /* the same */
+    uint8_t *mask;    /* owned: of the document at hand; NULL: none is kept */
     nigh_vocabulary *vocabulary;
     nigh_model *model;
     nigh_signer *signer;
@@ -53,6 +56,7 @@ static void release(struct indexing *indexing) {
     nigh_vocabulary_free(indexing->vocabulary);
     nigh_model_free(indexing->model);
     nigh__free(indexing->context, indexing->keys);
+    nigh__free(indexing->context, indexing->mask);
     nigh_collection_close(indexing->before);
 }
 
@@ -64,8 +68,10 @@ static nigh_status look_before(struct indexing *indexing, nigh_error *error) {
         nigh_collection_open(indexing->context, indexing->path, NULL, &indexing->before, &problem);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status != NIGH_OK && error != NULL) *error = problem;
-    if (status == NIGH_OK) indexing->has_weights = nigh__collection_has_weights(indexing->before);
-    return status;
+    if (status != NIGH_OK) return status;
+    indexing->has_weights = nigh__collection_has_weights(indexing->before);
+    indexing->has_masks = nigh__collection_has_masks(indexing->before);
+    return NIGH_OK;
 }
 
 /* What the caller says, or else what is there. */
@@ -168,11 +174,23 @@ static nigh_status open_writer(struct indexing *indexing, const nigh_signer_opti
     return nigh_writer_open(indexing->context, indexing->path, &options, &indexing->writer, error);
 }
 
+static bool keeps_weights(const struct indexing *indexing) {
+    return indexing->options.keep_weights || indexing->has_weights;
+}
+
+/* Of other schemes every bit counts. */
+static nigh_status prepare_mask(struct indexing *indexing, nigh_error *error) {
+    if (!indexing->options.keep_masks && !indexing->has_masks) return NIGH_OK;
+    if (nigh__signer_plan(indexing->signer)->scheme != NIGH_SCHEME_TOPSIG) return NIGH_OK;
+    indexing->mask = nigh__alloc(indexing->context, nigh__row_bytes(indexing->result.width_bits), 1);
+    return indexing->mask == NULL ? nigh__no_memory(error, "for the mask of a document") : NIGH_OK;
+}
+
 static nigh_status open_signing(struct indexing *indexing, nigh_error *error) {
     nigh_signing_options options;
     nigh_signing_options_init(&options);
     options.threads = indexing->options.threads;
-    options.keep_weights = indexing->options.keep_weights || indexing->has_weights;
+    options.keep_weights = keeps_weights(indexing) || indexing->mask != NULL;
     options.snippet = indexing->options.snippet;
     options.keep_texts = nigh__signer_plan(indexing->signer)->threshold != 0;
     options.limit = indexing->options.limit;
@@ -203,13 +221,23 @@ static nigh_status report(struct indexing *indexing, nigh_error *error) {
     return NIGH_OK;
 }
 
+static nigh_status add_one(const struct indexing *indexing, const nigh_signed *row, nigh_error *error) {
+    nigh_document document = *row->document;
+    if (indexing->mask != NULL) {
+        nigh__weights_mask(document.weights, indexing->result.width_bits, indexing->mask);
+        document.mask = indexing->mask;
+        if (!keeps_weights(indexing)) document.weights = NULL;
+    }
+    return nigh_writer_add(indexing->writer, &document, error);
+}
+
 static nigh_status add_all(struct indexing *indexing, nigh_error *error) {
     nigh_signed row = {.size = sizeof row};
     nigh_error why;
     for (uint64_t seen = 1;; seen++) {
         nigh_status status = nigh_signing_next(indexing->signing, &row, error);
         if (status != NIGH_OK) return status == NIGH_END ? NIGH_OK : status;
-        status = nigh_writer_add(indexing->writer, row.document, &why);
+        status = add_one(indexing, &row, &why);
         if (status != NIGH_OK && error != NULL) *error = why;
         if (status == NIGH_OK) indexing->result.commit.added++;
         if (status == NIGH_EEXISTS) status = leave_out(indexing, &row, &why);
@@ -253,6 +281,7 @@ static nigh_status index_all(struct indexing *indexing, nigh_error *error) {
     if (status == NIGH_OK) status = choose_keys(indexing, &signer, error);
     if (status == NIGH_OK) status = make_signer(indexing, &signer, error);
     if (status == NIGH_OK) status = open_writer(indexing, &signer, error);
+    if (status == NIGH_OK) status = prepare_mask(indexing, error);
     if (status == NIGH_OK) status = open_signing(indexing, error);
     if (status == NIGH_OK) status = add_all(indexing, error);
     if (status == NIGH_OK) return commit(indexing, error);

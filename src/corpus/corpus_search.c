@@ -113,7 +113,8 @@ static nigh_status spread(const struct questions *questions, nigh_results *found
 
 /* Whether a method can. */
 static bool ranks(nigh_search_method method) {
-    return method == NIGH_SEARCH_AUTO || method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS;
+    return method == NIGH_SEARCH_AUTO || method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS ||
+           method == NIGH_SEARCH_GRAPH;
 }
 
 /*

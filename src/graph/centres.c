@@ -17,7 +17,7 @@ _Static_assert(MEMBERS % 2 == 1 && MEMBERS < 1u << PLANES, "a count overflows in
 
 struct finder {
     struct nigh__parallel *parallel;
-    const uint64_t *rows;
+    const uint64_t *rows, *masks;
     uint32_t words;
     const struct nigh__neighbours *neighbours;
     struct nigh__centres *centres;
@@ -75,6 +75,25 @@ static void majority(const struct finder *finder, const uint32_t *members, uint3
     }
 }
 
+/*
+ * The same where a member has a say only in the bits that count for it: those that more of these have set than not.
+ * Without a say a bit stays clear, as in a signature.
+ */
+static void masked_majority(const struct finder *finder, const uint32_t *members, uint32_t count, uint64_t *row) {
+    for (size_t w = 0; w < finder->words; w++) {
+        int8_t votes[64] = {0};
+        for (uint32_t m = 0; m < count; m++) {
+            const size_t place = (size_t)members[m] * finder->words + w;
+            for (uint64_t left = finder->masks[place]; left != 0; left &= left - 1) {
+                const uint32_t bit = (uint32_t)__builtin_ctzll(left);
+                votes[bit] = (int8_t)(votes[bit] + ((finder->rows[place] >> bit & 1) != 0 ? 1 : -1));
+            }
+        }
+        row[w] = 0;
+        for (uint32_t bit = 0; bit < 64; bit++) row[w] |= (uint64_t)(votes[bit] > 0) << bit;
+    }
+}
+
 /* Of equally near ones the first. */
 static uint32_t nearest_member(const struct finder *finder, const uint32_t *members, uint32_t count,
                                const uint64_t *row) {
@@ -103,7 +122,10 @@ static nigh_status make_rows(void *user, const struct nigh__items *items) {
         uint32_t count = 1;
         for (; count < MEMBERS && count <= known; count++) members[count] = neighbour(ids, count - 1);
         count -= count % 2 == 0;
-        majority(finder, members, count, row);
+        if (finder->masks == NULL)
+            majority(finder, members, count, row);
+        else
+            masked_majority(finder, members, count, row);
         centres->nodes[c] = nearest_member(finder, members, count, row);
         memcpy(centres->sketches + c * centres->words, row, centres->words * sizeof *row);
     }
@@ -124,10 +146,10 @@ static nigh_status find(struct finder *finder, uint64_t *covered) {
     return nigh__parallel_run(finder->parallel, centres->count, CENTRES_AT_ONCE, make_rows, finder, NULL);
 }
 
-nigh_status nigh__centres_find(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
-                               const struct nigh__neighbours *neighbours, struct nigh__centres *out) {
+nigh_status nigh__centres_find(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks,
+                               uint32_t words, const struct nigh__neighbours *neighbours, struct nigh__centres *out) {
     struct finder finder = {
-        .parallel = parallel, .rows = rows, .words = words, .neighbours = neighbours, .centres = out};
+        .parallel = parallel, .rows = rows, .masks = masks, .words = words, .neighbours = neighbours, .centres = out};
     const uint32_t nodes = neighbours->nodes;
     *out = (struct nigh__centres){.words = nigh__centre_words(words)};
     nigh__parallel_stage(parallel, "centres", nodes);

@@ -36,8 +36,8 @@ static inline uint32_t nigh__centre_words(uint32_t words) {
 }
 
 /* `out` is the caller's to release, also after a failure: NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail. */
-nigh_status nigh__centres_find(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
-                               const struct nigh__neighbours *neighbours, struct nigh__centres *out);
+nigh_status nigh__centres_find(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks,
+                               uint32_t words, const struct nigh__neighbours *neighbours, struct nigh__centres *out);
 void nigh__centres_release(const nigh_context *context, struct nigh__centres *centres);
 
 #endif

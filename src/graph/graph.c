@@ -7,6 +7,7 @@
 
 #include "base/guard.h"
 #include "base/status.h"
+#include "graph/graph_sample.h"
 
 static nigh_status facts_lie(const struct nigh__sidecar *sidecar, size_t at, const char *why, nigh_error *error) {
     return nigh__sidecar_corrupt(sidecar, NIGH__GRAPH_FACTS, at, 1, why, error);
@@ -32,8 +33,9 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(sidecar, AT(far), "a distance of more bits than there are", error);
     if (facts->centre_words > segment->words || facts->centre_words > NIGH__GRAPH_MAX_CENTRE_WORDS)
         return facts_lie(sidecar, AT(centre_words), "centres longer than a signature, or than they can be", error);
-    for (size_t i = 0; i < sizeof facts->zero / sizeof facts->zero[0]; i++)
-        if (facts->zero[i] != 0) return facts_lie(sidecar, AT(zero), "a byte is not zero", error);
+    if (facts->masks > 1) return facts_lie(sidecar, AT(masks), "neighbours found in a way that there is not", error);
+    if (facts->sample_step > NIGH__GRAPH_MAX_STEP)
+        return facts_lie(sidecar, AT(sample_step), "a sample of fewer nodes than it can be of", error);
 #undef AT
     return NIGH_OK;
 }
@@ -72,6 +74,13 @@ static bool find_centres(struct nigh__graph *graph, nigh_error *error) {
     return graph->centres != NULL;
 }
 
+static bool find_sample(struct nigh__graph *graph, uint32_t words, nigh_error *error) {
+    if (graph->facts.sample_step == 0) return true;
+    const struct nigh__columns_layout layout = nigh__graph_sample_layout(graph, words);
+    graph->sample = nigh__sidecar_section(graph->sidecar, NIGH__GRAPH_SAMPLE, layout.supers, layout.super_bytes, error);
+    return graph->sample != NULL;
+}
+
 static bool find_sections(struct nigh__graph *graph, nigh_error *error) {
     const struct nigh__sidecar *sidecar = graph->sidecar;
     const uint64_t nodes = graph->nodes;
@@ -98,7 +107,7 @@ nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct n
     nigh_status status = nigh__sidecar_copy(sidecar, NIGH__GRAPH_FACTS, &graph.facts, sizeof graph.facts, error);
     if (status == NIGH_OK) status = check_facts(segment, sidecar, &graph.facts, error);
     if (status != NIGH_OK) return status;
-    if (!find_sections(&graph, error)) return NIGH_ECORRUPT;
+    if (!find_sections(&graph, error) || !find_sample(&graph, segment->words, error)) return NIGH_ECORRUPT;
     *out = graph;
     return NIGH_OK;
 }

@@ -21,9 +21,10 @@
  *     group starts  [groups + 1]   group g has the centres starts[g] .. starts[g + 1]
  *     centres       [centres * centre_words], 64 bits each: sketches of centres
  *     centre nodes  [centres]      the node to begin from
+ *     sample        every step-th node, on its side (graph/graph_sample.h)
  *
- * all u32 but the sketches, also of groups and centres.  Seeds are of the first slices of the signature, all of the
- * same width: slice s has the bits from s * seed_bits on.
+ * all u32 but the sketches, also of groups and centres, and the sample.  Seeds are of the first slices of the
+ * signature, all of the same width: slice s has the bits from s * seed_bits on.
  *
  * A centre stands for a neighbourhood, a group for centres near each other, each by the
  * bits that most of its members have: two documents of a topic that differ in .28 of the
@@ -42,7 +43,8 @@ extern const struct nigh__sidecar_kind nigh__graph_sidecar;
 /* As nigh__sidecar_kind has them (graph/graph_build.c). */
 uint32_t nigh__graph_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment);
 nigh_status nigh__graph_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                const nigh_progress *progress, struct nigh__sidecar_writer *writer, nigh_error *error);
+                                   const nigh_progress *progress, struct nigh__sidecar_writer *writer,
+                                   nigh_error *error);
 extern const struct nigh__extra nigh__graph_scratch;
 /* What searches by graphs leave for the next ones. */
 struct nigh__object_pool *nigh__graph_pool(const nigh_collection *collection);
@@ -60,12 +62,15 @@ enum nigh__graph_section {
     NIGH__GRAPH_GROUPS = 8,
     NIGH__GRAPH_GROUP_STARTS = 9,
     NIGH__GRAPH_CENTRES = 10,
-    NIGH__GRAPH_CENTRE_NODES = 11
+    NIGH__GRAPH_CENTRE_NODES = 11,
+    /* This only where sample_step is not 0. */
+    NIGH__GRAPH_SAMPLE = 12
 };
 
 #define NIGH__GRAPH_MAX_DEGREE 256u
 #define NIGH__GRAPH_MAX_SEED_BITS 24u
 #define NIGH__GRAPH_MAX_CENTRE_WORDS 8u
+#define NIGH__GRAPH_MAX_STEP 4096u
 #define NIGH__GRAPH_LONGEST_SEEDS 1024u /* a list; lists may overlap in a file that lies, and each takes its time */
 
 struct nigh__graph_facts {
@@ -82,7 +87,8 @@ struct nigh__graph_facts {
     uint64_t seed;          /* 40  of all that was chosen at random */
     uint32_t far;           /* 48  distance of the nearest neighbour that 98 of 100 nodes do not exceed; 0: unknown */
     uint32_t centre_words; /* 52  of the sketch of a centre or group, at most 8 and those of a row; 0: there are none */
-    uint32_t zero[2];      /* 56 */
+    uint32_t masks;        /* 56  1: neighbours were found in the bits that count for each row; 0: in all */
+    uint32_t sample_step;  /* 60  between nodes of the sample; 0: there is none */
 };
 
 _Static_assert(sizeof(struct nigh__graph_facts) == 64, "format");
@@ -105,6 +111,7 @@ struct nigh__graph {
     const uint32_t *group_starts;
     const uint64_t *centres;
     const uint32_t *centre_nodes;
+    const uint8_t *sample;               /* aligned to 64; NULL: there is none */
     const struct nigh__sidecar *sidecar; /* NULL: in memory of the caller's */
 };
 
@@ -119,8 +126,9 @@ nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct n
 /*
  * Every number: that the order names each row once, that edges lead to other nodes, none twice, and are no more than
  * the header says, that nodes stand only in seed lists of their slices, that sketches are those of the rows, that
- * every centre has a group and a node.  Whether edges lead to near nodes, whether a list has all of its nodes, and
- * what centres and groups are the middle of, is not looked at: searches would be poorer, not wrong.
+ * every centre has a group and a node, that the sample is what its nodes have.  Whether edges lead to near nodes,
+ * whether a list has all of its nodes, and what centres and groups are the middle of, is not looked at: searches would
+ * be poorer, not wrong.
  */
 nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error);
 

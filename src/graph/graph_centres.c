@@ -3,7 +3,6 @@
 #include "graph/graph_centres.h"
 
 #include "base/bytes.h"
-#include "kernel/hamming.h"
 #include "scan/nearest.h"
 
 #define ROWS_AT_ONCE 64u /* few of the later blocks have one that is near enough */
@@ -38,13 +37,13 @@ static void best_add(struct best *best, uint64_t key) {
 }
 
 /* Rows first .. end of those that begin at `rows`. */
-static void scan(const struct nigh__hamming *hamming, const uint64_t *query, const uint64_t *rows, uint32_t words,
-                 uint32_t first, uint32_t end, struct best *best) {
+static void scan(const struct nigh__graph_asked *asked, const uint64_t *rows, uint32_t words, uint32_t first,
+                 uint32_t end, struct best *best) {
     uint32_t distances[ROWS_AT_ONCE];
     uint32_t limit = limit_of(best);
     while (first < end) {
         const uint32_t count = end - first < ROWS_AT_ONCE ? end - first : ROWS_AT_ONCE;
-        const uint32_t smallest = hamming->rows(query, rows + (size_t)first * words, count, words, distances);
+        const uint32_t smallest = nigh__graph_asked_rows(asked, rows + (size_t)first * words, count, words, distances);
         for (uint32_t i = 0; smallest <= limit && i < count; i++) {
             if (distances[i] > limit) continue;
             best_add(best, nigh__key(distances[i], first + i));
@@ -68,15 +67,15 @@ static nigh_status nodes_of(const struct nigh__graph *graph, const struct best *
     return NIGH_OK;
 }
 
-nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
-                                const uint64_t *query, const struct nigh__graph_starts *starts,
-                                uint32_t nodes[NIGH__GRAPH_MAX_CENTRES], uint32_t *count, nigh_error *error) {
+nigh_status nigh__graph_centres(const struct nigh__graph_asked *asked, const struct nigh__graph *graph,
+                                const struct nigh__graph_starts *starts, uint32_t nodes[NIGH__GRAPH_MAX_CENTRES],
+                                uint32_t *count, nigh_error *error) {
     const uint32_t words = graph->facts.centre_words;
     struct best groups = {.most = starts->centres};
     struct best centres = {.most = starts->centres};
     *count = 0;
     if (words == 0) return NIGH_OK;
-    scan(hamming, query, graph->groups, words, 0, (uint32_t)graph->group_count, &groups);
+    scan(asked, graph->groups, words, 0, (uint32_t)graph->group_count, &groups);
     ask_for_centres(graph, &groups);
     for (uint32_t g = 0; g < groups.count; g++) {
         const uint32_t group = nigh__key_number(groups.keys[g]);
@@ -84,7 +83,7 @@ nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struc
         const uint32_t end = NIGH__ONCE(graph->group_starts[group + 1]);
         if (first > end || end > graph->centre_count)
             return nigh__graph_corrupt(graph, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be", error);
-        scan(hamming, query, graph->centres, words, first, end, &centres);
+        scan(asked, graph->centres, words, first, end, &centres);
     }
     return nodes_of(graph, &centres, nodes, count, error);
 }
@@ -93,9 +92,8 @@ nigh_status nigh__graph_centres(const struct nigh__hamming *hamming, const struc
 
 /* What a search of many groups needs. */
 struct asking {
-    const struct nigh__hamming *hamming;
+    const struct nigh__graph_asked *asked;
     const struct nigh__graph *graph;
-    const uint64_t *query;
     struct best centres;
     uint32_t distances[ROWS_AT_ONCE]; /* of the groups of a block */
     nigh_error *error;
@@ -106,7 +104,7 @@ static uint32_t compare_block(struct asking *asking, uint64_t first) {
     const uint32_t words = graph->facts.centre_words;
     const uint64_t left = graph->group_count - first;
     const uint32_t count = left < ROWS_AT_ONCE ? (uint32_t)left : ROWS_AT_ONCE;
-    (void)asking->hamming->rows(asking->query, graph->groups + first * words, count, words, asking->distances);
+    (void)nigh__graph_asked_rows(asking->asked, graph->groups + first * words, count, words, asking->distances);
     return count;
 }
 
@@ -141,15 +139,14 @@ static nigh_status ask_block(struct asking *asking, uint64_t first, uint32_t lim
     }
     for (uint32_t i = 0; i < count; i++)
         if (asking->distances[i] <= limit)
-            scan(asking->hamming, asking->query, graph->centres, words, starts[i], starts[i + 1], &asking->centres);
+            scan(asking->asked, graph->centres, words, starts[i], starts[i + 1], &asking->centres);
     return NIGH_OK;
 }
 
-nigh_status nigh__graph_lost_centres(const struct nigh__hamming *hamming, const struct nigh__graph *graph,
-                                     const uint64_t *query, const struct nigh__graph_starts *starts,
-                                     uint32_t nodes[NIGH__GRAPH_MAX_CENTRES], uint32_t *count, nigh_error *error) {
-    struct asking asking = {
-        .hamming = hamming, .graph = graph, .query = query, .centres = {.most = starts->centres}, .error = error};
+nigh_status nigh__graph_lost_centres(const struct nigh__graph_asked *asked, const struct nigh__graph *graph,
+                                     const struct nigh__graph_starts *starts, uint32_t nodes[NIGH__GRAPH_MAX_CENTRES],
+                                     uint32_t *count, nigh_error *error) {
+    struct asking asking = {.asked = asked, .graph = graph, .centres = {.most = starts->centres}, .error = error};
     const uint32_t limit = farthest_of(&asking, nigh__graph_lost_groups(graph, starts));
     *count = 0;
     for (uint64_t first = 0; first < graph->group_count; first += ROWS_AT_ONCE) {

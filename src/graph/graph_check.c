@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "graph/graph.h"
+#include "graph/graph_sample.h"
 #include "slices/slices.h"
 
 #define NODES_A_TICK 4096u
@@ -15,7 +15,9 @@ struct check {
     const struct nigh__segment *segment;
     struct nigh__graph graph;
     uint8_t *named;     /* a bit for each row: the order has it */
-    uint64_t done, all; /* nodes, lists and groups */
+    uint64_t *sampled;  /* rows of a super-block of the sample, where there is one */
+    uint8_t *turned;    /* those on their side */
+    uint64_t done, all; /* nodes, lists, groups and super-blocks */
     /* What is wrong, and where. */
     const char *lie;
     enum nigh__graph_section section;
@@ -104,6 +106,30 @@ static bool check_group(struct check *check, uint64_t group) {
     return true;
 }
 
+/* Made anew from the rows that the order says. */
+static bool check_sample(struct check *check, uint64_t super) {
+    const struct nigh__graph *graph = &check->graph;
+    const uint32_t words = check->segment->words;
+    const struct nigh__columns_layout all = nigh__graph_sample_layout(graph, words);
+    const uint64_t left = all.rows - super * NIGH__SUPER_ROWS;
+    const struct nigh__columns_layout own =
+        nigh__columns_layout_of(left < NIGH__SUPER_ROWS ? (uint32_t)left : NIGH__SUPER_ROWS, all.width_bits);
+    for (uint32_t i = 0; i < own.rows; i++) {
+        const uint64_t node = (super * NIGH__SUPER_ROWS + i) * graph->facts.sample_step;
+        const uint32_t row = NIGH__ONCE(graph->order[node]);
+        if (row >= graph->nodes) return lies(check, NIGH__GRAPH_ORDER, node, "a row number is too large");
+        memcpy(check->sampled + (size_t)i * words, check->segment->rows + (size_t)row * words,
+               words * sizeof(uint64_t));
+    }
+    nigh__columns_turn(&own, check->sampled, 0, check->turned);
+    if (memcmp(check->turned, graph->sample + super * own.super_bytes, own.super_bytes) == 0) return true;
+    return lies(check, NIGH__GRAPH_SAMPLE, super, "the sample is not that of its nodes");
+}
+
+static uint64_t sample_supers(const struct check *check) {
+    return check->graph.sample == NULL ? 0 : nigh__graph_sample_layout(&check->graph, check->segment->words).supers;
+}
+
 static bool check_ends(struct check *check) {
     const struct nigh__graph *graph = &check->graph;
     const uint64_t lists = nigh__graph_seed_lists(&graph->facts);
@@ -116,13 +142,15 @@ static bool check_ends(struct check *check) {
     return true;
 }
 
-/* Nodes first, then lists of seeds, then groups. */
+/* Nodes first, then lists of seeds, then groups, then the sample. */
 static bool check_step(struct check *check, uint64_t step) {
     const struct nigh__graph *graph = &check->graph;
     if (step < graph->nodes) return check_node(check, (uint32_t)step);
     step -= graph->nodes;
     const uint64_t lists = nigh__graph_seed_lists(&graph->facts);
-    return step < lists ? check_list(check, step) : check_group(check, step - lists);
+    if (step < lists) return check_list(check, step);
+    step -= lists;
+    return step < graph->group_count ? check_group(check, step) : check_sample(check, step - graph->group_count);
 }
 
 /* So many steps, and after the last the ends. */
@@ -133,22 +161,41 @@ static nigh_status check_some(void *user, nigh_error *error) {
     for (; check->done < end && sound; check->done++) sound = check_step(check, check->done);
     if (sound && check->done == check->all) sound = check_ends(check);
     if (sound) return NIGH_OK;
-    const size_t item = check->section == NIGH__GRAPH_SKETCHES ? sizeof(uint64_t) : sizeof(uint32_t);
+    size_t item = check->section == NIGH__GRAPH_SKETCHES ? sizeof(uint64_t) : sizeof(uint32_t);
+    if (check->section == NIGH__GRAPH_SAMPLE)
+        item = nigh__graph_sample_layout(&check->graph, check->segment->words).super_bytes;
     return nigh__sidecar_corrupt(check->graph.sidecar, check->section, check->index, item, check->lie, error);
+}
+
+static bool take_room(struct check *check) {
+    const nigh_context *context = check->segment->context;
+    const uint32_t words = check->segment->words;
+    check->named = nigh__alloc_zero(context, (size_t)check->graph.nodes / 8 + 1, 1);
+    if (check->graph.sample == NULL) return check->named != NULL;
+    check->sampled = nigh__alloc(context, (size_t)NIGH__SUPER_ROWS * words, sizeof *check->sampled);
+    check->turned = nigh__alloc(context, nigh__graph_sample_layout(&check->graph, words).super_bytes, 1);
+    return check->named != NULL && check->sampled != NULL && check->turned != NULL;
+}
+
+static nigh_status check_all(struct check *check, struct nigh__progress *progress, nigh_error *error) {
+    nigh_status status;
+    do {
+        status = nigh__sidecar_guarded(check->segment, check->graph.sidecar, check_some, check, error);
+        if (status == NIGH_OK && nigh__progress_tick(progress, "checking", 0, 0))
+            status = nigh__progress_cancelled(error);
+    } while (status == NIGH_OK && check->done < check->all);
+    return status;
 }
 
 nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error) {
     struct check check = {.segment = segment};
     nigh_status status = nigh__graph_of_segment(segment, &check.graph, error);
     if (status != NIGH_OK) return status;
-    check.named = nigh__alloc_zero(segment->context, (size_t)check.graph.nodes / 8 + 1, 1);
-    if (check.named == NULL) return nigh__no_memory(error, "to check a graph");
-    check.all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts) + check.graph.group_count;
-    do {
-        status = nigh__sidecar_guarded(segment, check.graph.sidecar, check_some, &check, error);
-        if (status == NIGH_OK && nigh__progress_tick(progress, "checking", 0, 0))
-            status = nigh__progress_cancelled(error);
-    } while (status == NIGH_OK && check.done < check.all);
+    check.all = check.graph.nodes + nigh__graph_seed_lists(&check.graph.facts) + check.graph.group_count +
+                sample_supers(&check);
+    status = take_room(&check) ? check_all(&check, progress, error) : nigh__no_memory(error, "to check a graph");
     nigh__free(segment->context, check.named);
+    nigh__free(segment->context, check.sampled);
+    nigh__free(segment->context, check.turned);
     return status;
 }

@@ -31,6 +31,7 @@ static void describe(const nigh_collection *collection, nigh_collection_info *in
         wanted += facts.recall_wanted;
         found += facts.recall_found;
         info->graph_segments++;
+        info->masked_graphs += facts.masks;
         info->graph_bytes += graph->length;
     }
     info->graph_recall = share(found, wanted);
@@ -41,6 +42,7 @@ static void describe_segment(const struct nigh__segment *segment, nigh_segment_i
     if (segment->sidecars[NIGH__SIDECAR_GRAPH] == NULL) return;
     if (nigh__graph_of_segment(segment, &graph, NULL) != NIGH_OK) return;
     info->graph_degree = graph.degree;
+    info->graph_masked = graph.facts.masks != 0;
     info->graph_edges = graph.edge_count;
     info->graph_bytes = graph.sidecar->length;
     info->graph_recall = share(graph.facts.recall_found, graph.facts.recall_wanted);

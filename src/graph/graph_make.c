@@ -13,6 +13,7 @@
 #include "graph/centres.h"
 #include "graph/descent.h"
 #include "graph/graph_recall.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_seeds.h"
 #include "graph/grouping.h"
 #include "graph/joining.h"
@@ -34,6 +35,7 @@ struct maker {
     struct nigh__parallel parallel;
     uint32_t words;
     uint64_t *rows;  /* in the order of the nodes */
+    uint64_t *masks; /* the same; NULL: every bit counts */
     uint32_t *order; /* row of each node */
     struct nigh__neighbours neighbours;
     struct nigh__joining joining;
@@ -74,6 +76,7 @@ static nigh_status grow_order(struct maker *maker, const uint64_t *given) {
     const uint32_t count = maker->job->count;
     const struct nigh__pivot_tree tree = {.parallel = &maker->parallel,
                                           .rows = given,
+                                          .masks = maker->job->masks,
                                           .words = maker->words,
                                           .count = count,
                                           .leaf_size = ORDER_LEAF,
@@ -97,6 +100,8 @@ static nigh_status order_rows(struct maker *maker) {
     if (status == NIGH_OK) status = grow_order(maker, given);
     for (size_t node = 0; status == NIGH_OK && node < count; node++)
         memcpy(maker->rows + node * words, given + maker->order[node] * words, words * sizeof *given);
+    for (size_t node = 0; status == NIGH_OK && maker->masks != NULL && node < count; node++)
+        memcpy(maker->masks + node * words, maker->job->masks + maker->order[node] * words, words * sizeof *given);
     nigh__free(maker->job->context, given);
     return status;
 }
@@ -115,6 +120,7 @@ static nigh_status grow_trees(struct maker *maker, uint32_t *ids, struct nigh__p
     const uint32_t count = maker->job->count;
     struct nigh__pivot_tree tree = {.parallel = &maker->parallel,
                                     .rows = maker->rows,
+                                    .masks = maker->masks,
                                     .words = maker->words,
                                     .count = count,
                                     .leaf_size = JOIN_LEAF,
@@ -156,8 +162,8 @@ static nigh_status find_neighbours(struct maker *maker) {
     const uint32_t degree = at_most_others(maker, job->degree);
     if (!nigh__neighbours_make(job->context, job->count, k, k > degree ? k : degree, maker->parallel.threads > 1,
                                &maker->neighbours) ||
-        !nigh__joining_make(job->context, maker->rows, maker->words, &maker->neighbours, maker->parallel.threads,
-                            &maker->joining))
+        !nigh__joining_make(job->context, maker->rows, maker->masks, maker->words, &maker->neighbours,
+                            maker->parallel.threads, &maker->joining))
         return NIGH_ENOMEM;
     struct nigh__graph_facts *facts = &maker->made->graph.facts;
     nigh_status status = find_by_trees(maker);
@@ -165,12 +171,14 @@ static nigh_status find_neighbours(struct maker *maker) {
         status = nigh__descend(&maker->parallel, &maker->joining, job->passes, nigh__mix(~job->seed), &facts->passes);
     if (status != NIGH_OK) return status;
     nigh__joining_release(&maker->joining);
-    if (!nigh__graph_measure(&maker->parallel, maker->rows, maker->words, &maker->neighbours, facts))
+    if (!nigh__graph_measure(&maker->parallel, maker->rows, maker->masks, maker->words, &maker->neighbours, facts))
         return NIGH_ECANCELLED;
-    if (!nigh__graph_far(job->context, &maker->neighbours, maker->words, facts)) return NIGH_ENOMEM;
-    status = nigh__centres_find(&maker->parallel, maker->rows, maker->words, &maker->neighbours, &maker->centres);
+    if (maker->masks == NULL && !nigh__graph_far(job->context, &maker->neighbours, maker->words, facts))
+        return NIGH_ENOMEM;
+    status = nigh__centres_find(&maker->parallel, maker->rows, maker->masks, maker->words, &maker->neighbours,
+                                &maker->centres);
     if (status != NIGH_OK) return status;
-    return nigh__thin(&maker->parallel, maker->rows, maker->words, &maker->neighbours, degree);
+    return nigh__thin(&maker->parallel, maker->rows, maker->masks, maker->words, &maker->neighbours, degree);
 }
 
 /* -------------------------------------------------------------------------- graph -- */
@@ -248,6 +256,14 @@ static nigh_status collect_centres(struct maker *maker) {
     return status;
 }
 
+static nigh_status collect_sample(struct maker *maker) {
+    struct nigh__graph *graph = &maker->made->graph;
+    if (maker->masks != NULL) graph->facts.sample_step = nigh__graph_sample_step(maker->job->sample_step, graph->nodes);
+    if (graph->facts.sample_step == 0) return NIGH_OK;
+    graph->sample = nigh__graph_sample_make(maker->job->context, graph, maker->rows, maker->words);
+    return graph->sample == NULL ? NIGH_ENOMEM : NIGH_OK;
+}
+
 static nigh_status run(struct maker *maker, nigh_error *error) {
     nigh_status status = order_rows(maker);
     if (status == NIGH_OK) status = find_neighbours(maker);
@@ -255,6 +271,7 @@ static nigh_status run(struct maker *maker, nigh_error *error) {
     if (status == NIGH_OK) status = collect_sketches(maker);
     if (status == NIGH_OK) status = collect_seeds(maker);
     if (status == NIGH_OK) status = collect_centres(maker);
+    if (status == NIGH_OK) status = collect_sample(maker);
     maker->made->graph.order = maker->order;
     if (status == NIGH_ENOMEM)
         (void)nigh__fail(error, status, "no memory for a graph of %u signatures", maker->job->count);
@@ -281,7 +298,8 @@ uint32_t nigh__graph_sketch_words(const struct nigh__graph_job *job, uint32_t wi
 uint64_t nigh__graph_make_bytes(const struct nigh__graph_job *job, uint64_t signatures, uint32_t width_bits) {
     const uint64_t row = nigh__row_words(width_bits) * sizeof(uint64_t) + sizeof(uint32_t);
     const uint32_t room = job->neighbours > job->degree ? job->neighbours : job->degree;
-    return signatures * row + nigh__neighbours_bytes(signatures, room) +
+    const uint64_t mask = job->masks == NULL ? 0 : 2 * nigh__row_words(width_bits) * sizeof(uint64_t);
+    return signatures * (row + mask) + nigh__neighbours_bytes(signatures, room) +
            nigh__descent_bytes(signatures, job->neighbours);
 }
 
@@ -293,19 +311,23 @@ nigh_status nigh__graph_make(const struct nigh__graph_job *job, struct nigh__gra
     out->graph.facts = (struct nigh__graph_facts){.neighbours = job->neighbours,
                                                   .trees = job->trees,
                                                   .sketch_words = nigh__graph_sketch_words(job, job->width_bits),
-                                                  .seed = job->seed};
+                                                  .seed = job->seed,
+                                                  .masks = job->masks != NULL};
     if (job->count >= NIGH__NOBODY)
         return nigh__fail(error, NIGH_ELIMIT, "a graph of %u signatures; there can be 2,147,483,646", job->count);
     nigh_status status = NIGH_ENOMEM;
     maker.rows = nigh__alloc_large(job->context, (size_t)job->count * maker.words, sizeof *maker.rows);
     maker.order = nigh__alloc_large(job->context, job->count, sizeof *maker.order);
-    if (maker.rows != NULL && maker.order != NULL)
+    if (job->masks != NULL)
+        maker.masks = nigh__alloc_large(job->context, (size_t)job->count * maker.words, sizeof *maker.masks);
+    if (maker.rows != NULL && maker.order != NULL && (maker.masks != NULL || job->masks == NULL))
         status = run(&maker, error);
     else
         (void)nigh__fail(error, NIGH_ENOMEM, "no memory to order %u signatures", job->count);
     nigh__joining_release(&maker.joining);
     nigh__neighbours_release(job->context, &maker.neighbours);
     nigh__centres_release(job->context, &maker.centres);
+    nigh__free(job->context, maker.masks);
     nigh__free(job->context, maker.rows);
     out->graph.order = maker.order;
     if (status != NIGH_OK) nigh__graph_made_release(out);
@@ -331,5 +353,6 @@ void nigh__graph_made_release(struct nigh__graph_made *made) {
     free_section(made->context, made->graph.group_starts);
     free_section(made->context, made->graph.centres);
     free_section(made->context, made->graph.centre_nodes);
+    free_section(made->context, made->graph.sample);
     *made = (struct nigh__graph_made){0};
 }

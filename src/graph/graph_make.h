@@ -11,6 +11,12 @@
  *     thin       neighbours become edges
  *     seeds      lists of the first slices
  *     groups     of centres
+ *     sample     of the nodes, on their side, where rows have masks
+ *
+ * Where rows have masks, distances are of the bits that count: whom a node has as neighbours
+ * is seen by its own mask, as a query with much the same words would see it.  So neighbours
+ * are directed; how far u is from v by the mask of v is another distance.  Untouched bits are
+ * the same in all documents, and in all bits short texts are near each other for that alone.
  *
  * Cost, at the default options: some 60 us of one core with AVX-512 for each of several
  * hundred thousand of 1,024 bits, a little more of more; threads share most of it.
@@ -24,16 +30,18 @@
 
 struct nigh__graph_job {
     const nigh_context *context;
-    const uint64_t *rows; /* distinct, [count * words] */
-    uint32_t count;       /* at least 1 */
+    const uint64_t *rows;  /* distinct, [count * words] */
+    const uint64_t *masks; /* of each row the bits that count for it, [count * words]; NULL: all do */
+    uint32_t count;        /* at least 1 */
     uint32_t width_bits;
     const void *map; /* that the rows are in, and its length; 0: ordinary memory */
     uint64_t map_length;
 
-    /* None is 0 but the seed and sketch_words, which then is the default; see nigh__graph_defaults(). */
+    /* None is 0 but the seed and those that then are the default; see nigh__graph_defaults(). */
     uint32_t degree, neighbours, trees, passes;
     uint64_t seed;
     uint32_t sketch_words;
+    uint32_t sample_step; /* 0: where there are masks, the default */
 
     uint32_t threads;                /* 0: one a core */
     struct nigh__progress *progress; /* or NULL */

@@ -4,6 +4,8 @@
 
 #include "base/options.h"
 #include "base/status.h"
+#include "columns/columns.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_search.h"
 #include "scan/cost_model.h"
 #include "scan/ranking.h"
@@ -16,6 +18,7 @@
 #define DEFAULT_PATIENCE 300u
 #define FEW_ALLOWED \
     2u /* where one node in so many may be an answer, or fewer, a graph that costs more is not searched */
+#define MUCH_LESS 3.0 /* than an exact answer, for texts that ask */
 
 struct graph_segment {
     struct nigh__prepared base;
@@ -37,8 +40,6 @@ static nigh_status check_numbers(const nigh_search_options *options, nigh_error 
     if (options->effort != NIGH__UNSET && options->k != NIGH_ALL && options->effort < options->k)
         return nigh__fail(error, NIGH_EINVAL, "an effort of %u cannot give %u documents", options->effort, options->k);
     if (!asked_for(options)) return NIGH_OK;
-    if (!nigh__ranks_plainly(options))
-        return nigh__fail(error, NIGH_EINVAL, "a graph cannot be searched in some of the bits only, nor by weights");
     if (options->k == NIGH_ALL)
         return nigh__fail(error, NIGH_EINVAL, "a graph leads to the nearest, not to all within a radius: k is needed");
     if (options->stop != NIGH_STOP_BREADTH)
@@ -104,23 +105,47 @@ static void widen(struct graph_segment *walked) {
     if (patience > walked->patience) walked->patience = patience;
 }
 
+/* What texts look for is more scattered: where 300 steps gain nothing, one in a hundred of the nearest is yet to come.
+ */
+static uint32_t default_patience(const nigh_search_options *options) {
+    return nigh__ranks_plainly(options) ? DEFAULT_PATIENCE : 0;
+}
+
 static nigh_status prepare(const struct nigh__prepared *base, struct nigh__prepared **out, nigh_error *error) {
     const nigh_search_options *options = base->options;
     struct nigh__graph graph;
     bool any;
     *out = NULL;
-    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL || !nigh__ranks_plainly(options)) return NIGH_OK;
+    if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL) return NIGH_OK;
     const nigh_status status = find_graph(base->segment, options, &graph, &any, error);
     if (status != NIGH_OK || !any) return status;
+    if (!nigh__ranks_plainly(options) && graph.facts.masks == 0 && !asked_for(options)) return NIGH_OK;
     struct graph_segment *walked = nigh__prepared_new(base, sizeof *walked, error);
     if (walked == NULL) return NIGH_ENOMEM;
     walked->base.bound = asked_for(options);
     walked->graph = graph;
     walked->effort = options->effort == NIGH__UNSET ? default_effort(options->k) : options->effort;
-    walked->patience = options->patience == NIGH__UNSET ? DEFAULT_PATIENCE : options->patience;
+    walked->patience = options->patience == NIGH__UNSET ? default_patience(options) : options->patience;
     if (base->selection != NULL) widen(walked);
     *out = &walked->base;
     return NIGH_OK;
+}
+
+/* Of texts that ask, a walk misses one of the nearest in twenty, and columns or the scan none: it must cost much less.
+ */
+static bool gains_enough(const struct graph_segment *walked, double cost) {
+    const struct nigh__segment *segment = walked->base.segment;
+    if (walked->base.bound || nigh__ranks_plainly(walked->base.options)) return true;
+    const bool columns = segment->sidecars[NIGH__SIDECAR_COLUMNS] != NULL;
+    const double exact =
+        columns ? nigh__columns_cost(segment->signatures) : nigh__scan_cost(segment->words, segment->signatures);
+    return MUCH_LESS * cost < exact;
+}
+
+/* Which texts begin with. */
+static double sample_cost(const struct graph_segment *walked) {
+    if (walked->graph.sample == NULL || nigh__ranks_plainly(walked->base.options)) return 0;
+    return nigh__columns_cost(nigh__graph_sample_layout(&walked->graph, walked->base.segment->words).rows);
 }
 
 /* A walk ends after about twice its patience, if not before. */
@@ -128,8 +153,10 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
     const struct graph_segment *walked = (const struct graph_segment *)prepared;
     const uint32_t patience = walked->patience;
     const double cost =
-        NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort);
+        NIGH__COST_GRAPH_STEP * (patience != 0 && patience < walked->effort / 2 ? 2.0 * patience : walked->effort) +
+        sample_cost(walked);
     (void)limit;
+    if (!gains_enough(walked, cost)) return NIGH__COST_IMPOSSIBLE;
     if (prepared->selection == NULL || nigh__prepared_rows(prepared) > walked->graph.nodes / FEW_ALLOWED) return cost;
     return cost < nigh__scan_method.estimate(prepared, query, limit) ? cost : NIGH__COST_IMPOSSIBLE;
 }
@@ -160,12 +187,16 @@ static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh
     answer->breadth = 0;
     if (batch->limits[query] == 0) return NIGH_OK; /* nothing can be nearer than what there is */
     struct task task = {.walked = walked, .scratch = scratch, .found = {.keys = answer->keys}};
-    task.query = (struct nigh__graph_query){.words = batch->queries + (size_t)query * segment->words,
-                                            .k = prepared->options->k,
-                                            .limit = batch->limits[query],
-                                            .effort = walked->effort,
-                                            .patience = walked->patience,
-                                            .allowed = nigh__prepared_allowed(prepared)};
+    const uint32_t planes = batch->planes.count;
+    task.query = (struct nigh__graph_query){
+        .words = batch->queries + (size_t)query * segment->words,
+        .planes = planes == 0 ? NULL : batch->planes.words + (size_t)query * planes * segment->words,
+        .plane_count = planes,
+        .k = prepared->options->k,
+        .limit = batch->limits[query],
+        .effort = walked->effort,
+        .patience = walked->patience,
+        .allowed = nigh__prepared_allowed(prepared)};
     const nigh_status status = nigh__sidecar_guarded(segment, walked->graph.sidecar, walk, &task, error);
     answer->keys = task.found.keys;
     answer->distances = task.found.compared;

@@ -6,14 +6,20 @@
 #ifndef NIGH_GRAPH_GRAPH_PARTS_H
 #define NIGH_GRAPH_GRAPH_PARTS_H
 
-#include "graph/graph.h"
+#include <math.h>
 
-#define NIGH__GRAPH_SEED_BLOCK 16u  /* seeds that are compared in one turn */
-#define NIGH__GRAPH_ENTRIES 64u     /* nodes to begin from where there are no seeds; compared in one turn */
-#define NIGH__GRAPH_MAX_CENTRES 16u /* groups that are asked, and centres whose nodes are seeds, at most */
-#define NIGH__GRAPH_ALL_GROUPS 512u /* effort with which a walk asks all groups when it is lost */
-#define NIGH__GRAPH_FIRST_STEPS 64u /* after which a walk should have come to where it is not lost */
-#define NIGH__GRAPH_MAX_BLOCK 256u  /* nodes of a turn: those, or the edges of a node */
+#include "graph/graph.h"
+#include "scan/ranking.h"
+
+#define NIGH__GRAPH_SEED_BLOCK 16u        /* seeds that are compared in one turn */
+#define NIGH__GRAPH_ENTRIES 64u           /* nodes to begin from where there are no seeds; compared in one turn */
+#define NIGH__GRAPH_MAX_CENTRES 64u       /* groups that are asked, and centres whose nodes are seeds, at most */
+#define NIGH__GRAPH_CENTRES 16u           /* of these where every bit counts */
+#define NIGH__GRAPH_SAMPLED 16u           /* nodes of the sample to begin from */
+#define NIGH__GRAPH_ALL_GROUPS 512u       /* effort with which a walk asks all groups when it is lost */
+#define NIGH__GRAPH_FIRST_STEPS 64u       /* after which a walk should have come to where it is not lost */
+#define NIGH__GRAPH_SKETCH_DEVIATIONS 1.0 /* beyond which a sketch is too far */
+#define NIGH__GRAPH_MAX_BLOCK 256u        /* nodes of a turn: those, or the edges of a node */
 
 _Static_assert(NIGH__GRAPH_MAX_DEGREE <= NIGH__GRAPH_MAX_BLOCK, "all edges of a node in one turn");
 
@@ -22,18 +28,36 @@ struct nigh__graph_starts {
     uint32_t slices;  /* the first ones: nodes that share one with the query */
     uint32_t centres; /* groups that are asked, and of all their centres those whose nodes it begins from: the nearest
                          of each; at most NIGH__GRAPH_MAX_CENTRES */
+    uint32_t sampled; /* nodes of the sample that it begins from instead, at most NIGH__GRAPH_MAX_CENTRES */
     uint32_t lost_share; /* of NIGH__GRAPH_ALL_GROUPS groups, so many are asked when it is lost, for as many centres
                             again; 0: there are no groups */
 };
 
 /*
  * A short walk is short of time: with few nodes in mind it begins from fewer, for looking these up would take longer
- * than walking.  What it leaves out it comes back to when it is lost.  Of a graph without centres all slices.
+ * than walking.  What it leaves out it comes back to when it is lost.  Of a graph without centres all slices.  Where
+ * not every bit counts (not `plain`), a slice tells nothing, for most of its bits do not, nor can a walk know that it
+ * is lost: it begins from the sample, or from centres where there is none.
+ *
+ * Of the ten nearest by weights of 256 short texts among 733,000 short messages, walks found
+ *
+ *     from                           E = 100    300    600    (without patience)
+ *     64 centres (of 128 texts)         .827   .894   .917
+ *     the sample, every 16th node       .900   .929   .940
+ *                        8th            .916   .939   .950
+ *                        4th            .941   .956   .963
+ *                        4th, slack 1   .934   .954   .961
+ *
+ * From 16 of the sample and from 64 alike.  The first words that a document and a query share may be rare ones, and
+ * their ten documents all that there are: of every 4th node some are almost always in the sample.
  */
-static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__graph_facts *facts, uint32_t effort) {
+static inline struct nigh__graph_starts nigh__graph_starts(const struct nigh__graph_facts *facts, uint32_t effort,
+                                                           bool plain) {
+    if (!plain && facts->sample_step != 0) return (struct nigh__graph_starts){.sampled = NIGH__GRAPH_SAMPLED};
+    if (!plain) return (struct nigh__graph_starts){.centres = facts->centre_words == 0 ? 0 : NIGH__GRAPH_MAX_CENTRES};
     if (facts->centre_words == 0) return (struct nigh__graph_starts){.slices = facts->seed_slices};
     uint32_t centres = effort / 2 < 4 ? 4 : effort / 2;
-    if (centres > NIGH__GRAPH_MAX_CENTRES) centres = NIGH__GRAPH_MAX_CENTRES;
+    if (centres > NIGH__GRAPH_CENTRES) centres = NIGH__GRAPH_CENTRES;
     const uint32_t slices = effort < 16 ? 1 : effort / 4;
     return (struct nigh__graph_starts){.slices = slices < facts->seed_slices ? slices : facts->seed_slices,
                                        .centres = centres,
@@ -61,6 +85,32 @@ static inline uint32_t nigh__graph_entry(uint32_t nodes, uint64_t number) {
 static inline uint32_t nigh__graph_sketch_limit(uint32_t sketch_words, uint32_t words, uint32_t worst) {
     if (sketch_words == words) return worst;
     return worst * sketch_words / words + words / 8;
+}
+
+/* What the bits that count come to, in all and in a sketch. */
+struct nigh__graph_share {
+    uint32_t whole, sketch;
+    uint32_t slack;
+};
+
+/*
+ * Where not every bit counts, a sketch has few that do: how many of those that differ fall into it is a wide guess.  So
+ * to its share of the distance are added some deviations of that, were half of all bits to differ.
+ * With one, walks found .006 less (E = 100) and as much (E = 300) as when no node was left out.
+ */
+static inline struct nigh__graph_share nigh__graph_share(const struct nigh__ranking_sums *all,
+                                                         const struct nigh__ranking_sums *sketch) {
+    const double rest = all->whole == 0 ? 0 : (double)(all->whole - sketch->whole) / all->whole;
+    return (struct nigh__graph_share){
+        .whole = all->whole,
+        .sketch = sketch->whole,
+        .slack = (uint32_t)(NIGH__GRAPH_SKETCH_DEVIATIONS * sqrt((double)sketch->squares * rest) / 2)};
+}
+
+/* As nigh__graph_sketch_limit. */
+static inline uint32_t nigh__graph_share_limit(const struct nigh__graph_share *share, uint32_t worst) {
+    if (share->whole == 0) return worst;
+    return (uint32_t)((uint64_t)worst * share->sketch / share->whole) + share->slack;
 }
 
 /* The list of a slice of the query. */

@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "graph/graph_parts.h"
+#include "graph/graph_sample.h"
 #include "graph/graph_search.h"
-#include "kernel/hamming.h"
 #include "scan/nearest.h"
 
 /* A node that was met. */
@@ -37,7 +37,9 @@ struct plain {
 
     uint32_t *waiting; /* nodes whose sketches are next, most of them NIGH__GRAPH_MAX_BLOCK */
     struct found *kept;
-    uint32_t *sizes; /* of each distance: nodes of the pool, while they are counted */
+    uint32_t *sizes;               /* of each distance: nodes of the pool, while they are counted */
+    uint32_t farthest;             /* distance that there can be */
+    struct nigh__graph_share part; /* where there are planes */
     size_t waiting_count, kept_count;
     size_t seeds_taken, seeds_end; /* in `met` */
     bool asked_more;               /* groups, for it was lost */
@@ -90,8 +92,32 @@ static bool meet_seed_list(struct plain *plain, uint64_t list) {
     return true;
 }
 
-static uint32_t distance_of(const struct plain *plain, const uint64_t *a, const uint64_t *b, uint32_t words) {
-    return plain->context->hamming->pair((const uint8_t *)a, (const uint8_t *)b, words * sizeof(uint64_t));
+/* What a bit of the query counts. */
+static uint32_t level_of(const struct plain *plain, uint32_t bit) {
+    const struct nigh__graph_query *query = plain->query;
+    uint32_t level = query->plane_count == 0 ? 1 : 0;
+    for (uint32_t p = 0; p < query->plane_count; p++)
+        level += (uint32_t)(query->planes[(size_t)p * plain->words + bit / 64] >> bit % 64 & 1) << p;
+    return level;
+}
+
+/* Of words first..end of the query to as many of a row. */
+static uint32_t distance_of(const struct plain *plain, const uint64_t *row, uint32_t first, uint32_t end) {
+    const uint64_t *query = plain->query->words;
+    uint32_t distance = 0;
+    for (uint32_t bit = 64 * first; bit < 64 * end; bit++)
+        if (((query[bit / 64] ^ row[bit / 64 - first]) >> bit % 64 & 1) != 0) distance += level_of(plain, bit);
+    return distance;
+}
+
+static struct nigh__ranking_sums sum_levels(const struct plain *plain, uint32_t words) {
+    struct nigh__ranking_sums sums = {0};
+    for (uint32_t bit = 0; bit < 64 * words; bit++) {
+        const uint32_t level = level_of(plain, bit);
+        sums.whole += level;
+        sums.squares += (uint64_t)level * level;
+    }
+    return sums;
 }
 
 /* The nearest of the rows from..to that is beyond `last`, a key; UINT64_MAX where there is none. */
@@ -100,7 +126,7 @@ static uint64_t next_nearest(const struct plain *plain, const uint64_t *rows, ui
     const uint32_t words = plain->graph->facts.centre_words;
     uint64_t nearest = UINT64_MAX;
     for (uint64_t i = from; i < to; i++) {
-        const uint32_t distance = distance_of(plain, plain->query->words, rows + i * words, words);
+        const uint32_t distance = distance_of(plain, rows + i * words, 0, words);
         const uint64_t key = nigh__key(distance + 1, (uint32_t)i); /* so that 0 is before all */
         if (key > last && key < nearest) nearest = key;
     }
@@ -150,7 +176,19 @@ static bool meet_nearest_centres(struct plain *plain, struct nigh__array *centre
     return meet_nodes_of(plain, centres->data, (uint32_t)(centres->count < most ? centres->count : most));
 }
 
+static bool meet_sampled(struct plain *plain) {
+    uint32_t nodes[NIGH__GRAPH_MAX_CENTRES];
+    uint32_t count;
+    plain->status =
+        nigh__graph_sample_nearest(plain->context, plain->graph, plain->words, plain->query, nigh__column_scan_plain,
+                                   plain->starts.sampled, nodes, &count, plain->error);
+    for (uint32_t i = 0; i < count; i++)
+        if (!meet(plain, nodes[i], false)) return false;
+    return plain->status == NIGH_OK;
+}
+
 static bool meet_centres(struct plain *plain) {
+    if (plain->starts.sampled != 0) return meet_sampled(plain);
     struct nigh__array centres = NIGH__ARRAY(uint64_t);
     const bool met = plain->graph->facts.centre_words == 0 || meet_nearest_centres(plain, &centres);
     nigh__array_release(plain->context, &centres);
@@ -182,9 +220,7 @@ static bool ask_more_groups(struct plain *plain, uint64_t limit, struct nigh__ar
         const uint32_t to = NIGH__ONCE(graph->group_starts[g + 1]);
         if (from > to || to > graph->centre_count)
             return lies(plain, NIGH__GRAPH_GROUP_STARTS, g, "a group that cannot be");
-        if (distance_of(plain, plain->query->words, graph->groups + (size_t)g * words, words) + 1 >
-            nigh__key_distance(limit))
-            continue;
+        if (distance_of(plain, graph->groups + (size_t)g * words, 0, words) + 1 > nigh__key_distance(limit)) continue;
         for (uint32_t i = from; i < to; i++) {
             uint64_t *slot = nigh__array_add(plain->context, centres, 1);
             if (slot == NULL) return no_memory(plain);
@@ -251,11 +287,11 @@ static bool meet_entries(struct plain *plain) {
 static uint32_t worst_of(const struct plain *plain) {
     const struct found *found = plain->found.data;
     uint32_t *const sizes = plain->sizes;
-    memset(sizes, 0, (64 * (size_t)plain->words + 1) * sizeof *sizes);
+    memset(sizes, 0, ((size_t)plain->farthest + 1) * sizeof *sizes);
     for (size_t i = 0; i < plain->found.count; i++) sizes[found[i].distance] += found[i].in_pool;
     uint64_t nearer = 0;
     uint32_t distance = 0;
-    for (; distance < 64 * plain->words; distance++) {
+    for (; distance < plain->farthest; distance++) {
         nearer += sizes[distance];
         if (nearer >= plain->query->effort) break;
     }
@@ -309,8 +345,10 @@ static bool compare_whole(struct plain *plain) {
     for (size_t i = 0; i < plain->kept_count; i++) {
         struct found *kept = &plain->kept[i];
         const uint64_t *row = plain->rows + (size_t)kept->row * plain->words;
-        kept->distance +=
-            distance_of(plain, plain->query->words + sketch_words, row + sketch_words, plain->words - sketch_words);
+        if (plain->query->plane_count != 0 && sketch_words < plain->words)
+            kept->distance = distance_of(plain, row, 0, plain->words);
+        else
+            kept->distance += distance_of(plain, row + sketch_words, sketch_words, plain->words);
         if (sketch_words < plain->words) plain->answer->whole++;
         if (kept->distance < plain->closest) plain->closest = kept->distance;
         if (nigh__graph_allows(plain->query, kept->row) && !best_add(plain, nigh__key(kept->distance, kept->row)))
@@ -324,11 +362,13 @@ static bool compare_whole(struct plain *plain) {
 static bool compare_sketches(struct plain *plain) {
     const struct nigh__graph *graph = plain->graph;
     const uint32_t sketch_words = graph->facts.sketch_words;
-    const uint32_t limit = nigh__graph_sketch_limit(sketch_words, plain->words, worst_of(plain));
+    const uint32_t limit = plain->query->plane_count == 0
+                               ? nigh__graph_sketch_limit(sketch_words, plain->words, worst_of(plain))
+                               : nigh__graph_share_limit(&plain->part, worst_of(plain));
     for (size_t i = 0; i < plain->waiting_count; i++) {
         const uint32_t node = plain->waiting[i];
         const uint64_t *sketch = graph->sketches + (size_t)node * sketch_words;
-        const uint32_t distance = distance_of(plain, plain->query->words, sketch, sketch_words);
+        const uint32_t distance = distance_of(plain, sketch, 0, sketch_words);
         plain->answer->compared++;
         if (sketch_words == plain->words) plain->answer->whole++;
         if (distance > limit) continue;
@@ -344,7 +384,9 @@ static bool groups_left(const struct plain *plain) { return plain->starts.lost_s
 
 static bool lost(const struct plain *plain) {
     const struct nigh__graph_facts *facts = &plain->graph->facts;
-    if (facts->far == 0 || (!groups_left(plain) && plain->near_slices == facts->seed_slices)) return false;
+    if (plain->query->plane_count != 0 || facts->far == 0 ||
+        (!groups_left(plain) && plain->near_slices == facts->seed_slices))
+        return false;
     return plain->closest > facts->far;
 }
 
@@ -411,7 +453,7 @@ static bool check_best(struct plain *plain) {
     const uint64_t *best = plain->best.data;
     for (size_t i = 0; i < plain->best.count; i++) {
         const uint64_t *row = plain->rows + (size_t)nigh__key_number(best[i]) * plain->words;
-        if (distance_of(plain, plain->query->words, row, plain->words) != nigh__key_distance(best[i]))
+        if (distance_of(plain, row, 0, plain->words) != nigh__key_distance(best[i]))
             return lies(plain, NIGH__GRAPH_SKETCHES, 0, "a sketch that is not of its signature");
         if (i > 0 && best[i - 1] == best[i]) return lies(plain, NIGH__GRAPH_ORDER, 0, "a row is there twice");
     }
@@ -445,7 +487,7 @@ nigh_status nigh__graph_search_plain(const nigh_context *context, const struct n
                           .words = words,
                           .query = query,
                           .closest = UINT32_MAX,
-                          .starts = nigh__graph_starts(&graph->facts, query->effort),
+                          .starts = nigh__graph_starts(&graph->facts, query->effort, query->plane_count == 0),
                           .answer = answer,
                           .error = error,
                           .met = NIGH__ARRAY(uint32_t),
@@ -453,9 +495,13 @@ nigh_status nigh__graph_search_plain(const nigh_context *context, const struct n
                           .best = NIGH__ARRAY(uint64_t)};
     *answer = (struct nigh__graph_answer){.keys = answer->keys};
     answer->keys.count = 0;
+    const struct nigh__ranking_sums all = sum_levels(&plain, words);
+    const struct nigh__ranking_sums sketch = sum_levels(&plain, graph->facts.sketch_words);
+    plain.farthest = all.whole;
+    plain.part = nigh__graph_share(&all, &sketch);
     uint32_t *numbers = nigh__alloc(context, 2 * (size_t)NIGH__GRAPH_MAX_BLOCK, sizeof *numbers);
     plain.kept = nigh__alloc(context, NIGH__GRAPH_MAX_BLOCK, sizeof *plain.kept);
-    plain.sizes = nigh__alloc(context, 64 * (size_t)words + 1, sizeof *plain.sizes);
+    plain.sizes = nigh__alloc(context, (size_t)plain.farthest + 1, sizeof *plain.sizes);
     plain.waiting = numbers;
     if (numbers == NULL || plain.kept == NULL || plain.sizes == NULL)
         (void)no_memory(&plain);

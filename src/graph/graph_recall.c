@@ -3,14 +3,14 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "kernel/hamming.h"
+#include "graph/row_comparer.h"
 
 #define NEAREST 10u
 #define ROWS_AT_ONCE 2048u
 
 struct measure {
     struct nigh__parallel *parallel;
-    const uint64_t *rows;
+    const uint64_t *rows, *masks;
     uint32_t words;
     const struct nigh__neighbours *neighbours;
     uint32_t looked_at;
@@ -32,13 +32,14 @@ static void best_add(struct best *best, uint32_t distance) {
 }
 
 static bool best_scan(const struct measure *measure, uint32_t thread, uint32_t node, struct best *best) {
-    const struct nigh__hamming *hamming = measure->parallel->context->hamming;
+    const struct nigh__row_comparer comparer = nigh__row_comparer_of(measure->parallel->context);
+    const struct nigh__asked asked = nigh__row_asks(measure->rows, measure->masks, measure->words, node);
     const uint32_t nodes = measure->neighbours->nodes;
     const size_t words = measure->words;
     uint32_t distances[ROWS_AT_ONCE];
     for (uint32_t first = 0; first < nodes;) {
         const uint32_t count = nodes - first < ROWS_AT_ONCE ? nodes - first : ROWS_AT_ONCE;
-        (void)hamming->rows(measure->rows + node * words, measure->rows + first * words, count, words, distances);
+        (void)nigh__compare_rows(&comparer, &asked, measure->rows + first * words, count, measure->words, distances);
         for (uint32_t i = 0; i < count; i++)
             if ((best->count < NEAREST || distances[i] < best->distances[NEAREST - 1]) && first + i != node)
                 best_add(best, distances[i]);
@@ -91,10 +92,11 @@ bool nigh__graph_far(const nigh_context *context, const struct nigh__neighbours 
 
 /* ------------------------------------------------------------------------- recall -- */
 
-bool nigh__graph_measure(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
+bool nigh__graph_measure(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks, uint32_t words,
                          const struct nigh__neighbours *neighbours, struct nigh__graph_facts *facts) {
     const uint32_t nodes = neighbours->nodes;
-    struct measure measure = {.parallel = parallel, .rows = rows, .words = words, .neighbours = neighbours};
+    struct measure measure = {
+        .parallel = parallel, .rows = rows, .masks = masks, .words = words, .neighbours = neighbours};
     measure.looked_at = nodes < NIGH__GRAPH_RECALL_NODES ? nodes : NIGH__GRAPH_RECALL_NODES;
     nigh__parallel_stage(parallel, "measuring", (uint64_t)measure.looked_at * nodes);
     if (nigh__parallel_run(parallel, measure.looked_at, 1, measure_nodes, &measure, NULL) != NIGH_OK) return false;

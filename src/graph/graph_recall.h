@@ -11,7 +11,7 @@
 #define NIGH__GRAPH_RECALL_NODES 200u
 
 /* Of so many nodes, evenly chosen; into the facts.  A neighbour as near as the tenth is as good.  False: stopped. */
-bool nigh__graph_measure(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
+bool nigh__graph_measure(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks, uint32_t words,
                          const struct nigh__neighbours *neighbours, struct nigh__graph_facts *facts);
 
 /* What is far in this graph (facts->far), by the neighbours of all nodes.  False: no memory. */

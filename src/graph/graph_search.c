@@ -9,7 +9,7 @@
  *               its place in `nodes`; `next` leads to the one met before it
  *     sizes     of each distance, how many nodes of the pool there are
  *
- * Distances are at most 8,192, so the pool is these two tables and no heap: to add a
+ * Distances are small whole numbers, so the pool is these two tables and no heap: to add a
  * node, or to take the nearest, is a few instructions.
  *
  * What a walk waits for is memory: of each node met a line with its sketch, of two in
@@ -37,9 +37,10 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/status.h"
+#include "graph/graph_asked.h"
 #include "graph/graph_centres.h"
 #include "graph/graph_parts.h"
-#include "kernel/hamming.h"
+#include "graph/graph_sample.h"
 #include "kernel/picked.h"
 #include "scan/nearest.h"
 
@@ -68,6 +69,7 @@ struct walk {
     const uint64_t *rows;
     uint32_t words;
     const struct nigh__graph_query *query;
+    struct nigh__graph_asked asked;
     struct nigh__graph_answer *answer;
     nigh_status status;
     nigh_error *error;
@@ -82,6 +84,7 @@ struct walk {
     uint64_t *best; /* k keys, a heap, greatest first */
     uint32_t best_count, best_room;
 
+    uint32_t known;                         /* words of a row that are not compared once more */
     uint32_t levels;                        /* distances are less than this */
     uint32_t nearest;                       /* no node to be followed is nearer */
     uint32_t worst;                         /* distance of the E-th */
@@ -120,6 +123,7 @@ void nigh__graph_scratch_free(struct nigh__graph_scratch *scratch) {
     nigh__free(context, walk->heads);
     nigh__free(context, walk->sizes);
     nigh__free(context, walk->best);
+    nigh__graph_asked_release(&scratch->walk.asked, context);
     nigh__free(context, scratch);
 }
 
@@ -153,7 +157,7 @@ static bool grow(struct walk *walk, uint32_t **numbers, size_t count) {
 }
 
 static bool prepare_levels(struct walk *walk) {
-    walk->levels = walk->words * 64 + 1;
+    walk->levels = walk->asked.farthest + 1;
     if (walk->level_room < walk->levels) {
         walk->level_room = 0;
         if (!grow(walk, &walk->heads, walk->levels) || !grow(walk, &walk->sizes, walk->levels)) return false;
@@ -338,8 +342,11 @@ static bool meet_seed_list(struct walk *walk, uint64_t list) {
 static bool meet_centres(struct walk *walk) {
     uint32_t nodes[NIGH__GRAPH_MAX_CENTRES];
     uint32_t count;
-    walk->status = nigh__graph_centres(walk->context->hamming, walk->graph, walk->query->words, &walk->starts, nodes,
-                                       &count, walk->error);
+    if (walk->starts.sampled != 0)
+        walk->status = nigh__graph_sample_nearest(walk->context, walk->graph, walk->words, walk->query,
+                                                  nigh__column_scan, walk->starts.sampled, nodes, &count, walk->error);
+    else
+        walk->status = nigh__graph_centres(&walk->asked, walk->graph, &walk->starts, nodes, &count, walk->error);
     return walk->status == NIGH_OK && more_nodes(walk, count) && meet(walk, nodes, count, NIGH__GRAPH_CENTRE_NODES, 0);
 }
 
@@ -366,7 +373,7 @@ INLINE bool groups_left(const struct walk *walk) { return walk->starts.lost_shar
 /* And there are seeds left to look for. */
 INLINE bool lost(const struct walk *walk) {
     const struct nigh__graph_facts *facts = &walk->graph->facts;
-    return facts->far != 0 && walk->closest > facts->far &&
+    return facts->far != 0 && walk->closest > facts->far && walk->query->plane_count == 0 &&
            (groups_left(walk) || walk->near_slices < facts->seed_slices);
 }
 
@@ -383,8 +390,7 @@ static bool meet_lost_centres(struct walk *walk) {
     uint32_t count;
     const uint32_t before = walk->count;
     walk->asked_more = true;
-    walk->status = nigh__graph_lost_centres(walk->context->hamming, walk->graph, walk->query->words, &walk->starts,
-                                            nodes, &count, walk->error);
+    walk->status = nigh__graph_lost_centres(&walk->asked, walk->graph, &walk->starts, nodes, &count, walk->error);
     if (walk->status != NIGH_OK || !more_nodes(walk, count) || !meet(walk, nodes, count, NIGH__GRAPH_CENTRE_NODES, 0))
         return false;
     add_seeds(walk, before);
@@ -466,14 +472,37 @@ static bool go_on(struct walk *walk, bool *idle) {
 
 /* ------------------------------------------------------------------- comparing -- */
 
+/* To nodes by number, of sketches, or rows, whole. */
+static uint32_t weigh(const struct walk *walk, const uint64_t *planes, const uint64_t *rows, uint32_t words,
+                      const uint32_t *numbers, uint32_t count, uint32_t *distances) {
+    const struct nigh__graph_query *query = walk->query;
+    uint32_t smallest = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        distances[i] = walk->asked.comparer.weighted->one(query->words, planes, query->plane_count,
+                                                          rows + (size_t)numbers[i] * words, words);
+        if (distances[i] < smallest) smallest = distances[i];
+    }
+    return smallest;
+}
+
+/* By how much rows are farther than their sketches. */
+INLINE void compare_rest(const struct walk *walk, uint32_t *distances) {
+    const struct kept *kept = &walk->kept;
+    if (walk->query->plane_count == 0) {
+        const uint32_t known = walk->known;
+        (void)walk->picked->distances(walk->query->words + known, walk->rows + known, walk->words, walk->words - known,
+                                      kept->rows, kept->count, distances);
+        return;
+    }
+    (void)weigh(walk, walk->query->planes, walk->rows, walk->words, kept->rows, kept->count, distances);
+    for (uint32_t i = 0; i < kept->count; i++) distances[i] -= kept->distances[i]; /* which comes back to it */
+}
+
 static void compare_whole(struct walk *walk) {
     struct kept *kept = &walk->kept;
-    const uint32_t sketch_words = walk->graph->facts.sketch_words;
-    const uint32_t rest = walk->words - sketch_words;
+    const uint32_t rest = walk->words - walk->graph->facts.sketch_words;
     uint32_t distances[NIGH__GRAPH_MAX_BLOCK];
-    if (rest != 0)
-        (void)walk->picked->distances(walk->query->words + sketch_words, walk->rows + sketch_words, walk->words, rest,
-                                      kept->rows, kept->count, distances);
+    if (rest != 0) compare_rest(walk, distances);
     for (uint32_t i = 0; i < kept->count; i++) {
         const uint32_t distance = kept->distances[i] + (rest == 0 ? 0 : distances[i]);
         if (distance < walk->closest) walk->closest = distance;
@@ -490,8 +519,7 @@ INLINE bool keep(struct walk *walk, uint32_t place, uint32_t distance) {
     const uint32_t node = walk->nodes[place];
     const uint32_t row = NIGH__ONCE(walk->graph->order[node]);
     if (row >= walk->graph->nodes) return lies(walk, NIGH__GRAPH_ORDER, node, "a row that there is not");
-    const uint32_t sketch_words = walk->graph->facts.sketch_words;
-    ask_for(walk->rows + (size_t)row * walk->words + sketch_words, (walk->words - sketch_words) * sizeof(uint64_t));
+    ask_for(walk->rows + (size_t)row * walk->words + walk->known, (walk->words - walk->known) * sizeof(uint64_t));
     kept->places[kept->count] = place;
     kept->rows[kept->count] = row;
     kept->distances[kept->count++] = distance;
@@ -503,10 +531,14 @@ static bool compare_sketches(struct walk *walk) {
     const uint32_t count = walk->waiting_to - from;
     if (count == 0) return true; /* there may not even be room for nodes yet */
     const uint32_t sketch_words = walk->graph->facts.sketch_words;
-    const uint32_t limit = nigh__graph_sketch_limit(sketch_words, walk->words, walk->worst);
+    const bool plain = walk->query->plane_count == 0;
+    const uint32_t limit = plain ? nigh__graph_sketch_limit(sketch_words, walk->words, walk->worst)
+                                 : nigh__graph_share_limit(&walk->asked.part, walk->worst);
     uint32_t distances[NIGH__GRAPH_MAX_BLOCK];
-    const uint32_t smallest = walk->picked->distances(walk->query->words, walk->graph->sketches, sketch_words,
-                                                      sketch_words, walk->nodes + from, count, distances);
+    const uint32_t smallest = plain ? walk->picked->distances(walk->query->words, walk->graph->sketches, sketch_words,
+                                                              sketch_words, walk->nodes + from, count, distances)
+                                    : weigh(walk, walk->asked.sketch, walk->graph->sketches, sketch_words,
+                                            walk->nodes + from, count, distances);
     walk->compared += count;
     if (sketch_words == walk->words) walk->whole += count;
     if (smallest > limit) return true;
@@ -546,7 +578,11 @@ static bool turn(struct walk *walk) {
 /* -------------------------------------------------------------------- the whole -- */
 
 static bool begin(struct walk *walk) {
+    if (!nigh__graph_asked_make(&walk->asked, walk->context, walk->graph, walk->words, walk->query))
+        return no_memory(walk);
     if (!prepare_levels(walk) || !prepare_best(walk) || !prepare_met(walk)) return false;
+    walk->known = walk->graph->facts.sketch_words;
+    if (walk->query->plane_count != 0 && walk->known < walk->words) walk->known = 0;
     walk->count = walk->best_count = 0;
     walk->seeds = walk->steps = walk->compared = walk->whole = 0;
     walk->nearest = walk->worst = walk->levels - 1;
@@ -556,7 +592,7 @@ static bool begin(struct walk *walk) {
     walk->closest = walk->levels;
     walk->asked_more = false;
     walk->near_slices = 0;
-    walk->starts = nigh__graph_starts(&walk->graph->facts, walk->query->effort);
+    walk->starts = nigh__graph_starts(&walk->graph->facts, walk->query->effort, walk->query->plane_count == 0);
     return meet_seeds(walk);
 }
 
@@ -571,7 +607,10 @@ static bool check_best(struct walk *walk) {
     for (uint32_t i = 0; i < walk->best_count; i++) {
         const uint32_t row = nigh__key_number(best[i]);
         uint32_t distance;
-        (void)walk->picked->distances(walk->query->words, walk->rows, walk->words, walk->words, &row, 1, &distance);
+        if (walk->query->plane_count == 0)
+            (void)walk->picked->distances(walk->query->words, walk->rows, walk->words, walk->words, &row, 1, &distance);
+        else
+            (void)weigh(walk, walk->query->planes, walk->rows, walk->words, &row, 1, &distance);
         if (distance != nigh__key_distance(best[i]))
             return lies(walk, NIGH__GRAPH_SKETCHES, 0, "a sketch that is not of its signature");
         if (i > 0 && best[i - 1] == best[i]) return lies(walk, NIGH__GRAPH_ORDER, 0, "a row is there twice");

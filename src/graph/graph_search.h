@@ -34,6 +34,10 @@
  *               2  some seeds, or a step: new nodes are met
  *               3  the nodes met in turn t - 1 are compared by sketch
  *
+ * Where not every bit counts (planes of the query), all distances are of those that do.  Seeds are then the nearest of
+ * the sample (graph/graph_sample.h), or nodes of centres where there is none, a walk is never lost, and sketches have a
+ * wider limit (nigh__graph_share); nodes that pass it are compared whole anew.
+ *
  * Both ways of searching give the same keys, steps and counts, on every machine.  Nothing is proven of the answer,
  * unless all nodes were compared.
  */
@@ -42,15 +46,7 @@
 
 #include "base/memory.h"
 #include "graph/graph.h"
-
-struct nigh__graph_query {
-    const uint64_t *words;   /* of the query */
-    uint32_t k;              /* not NIGH_ALL */
-    uint32_t limit;          /* only rows nearer than this are wanted; UINT32_MAX: any */
-    uint32_t effort;         /* E, at least k */
-    uint32_t patience;       /* 0: no such end */
-    const uint64_t *allowed; /* NULL, or a bit for each row that may be an answer: a walk leads through all of them */
-};
+#include "graph/graph_query.h"
 
 static inline bool nigh__graph_allows(const struct nigh__graph_query *query, uint32_t row) {
     return query->allowed == NULL || (query->allowed[row / 64] >> row % 64 & 1) != 0;

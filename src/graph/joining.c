@@ -15,12 +15,22 @@ static void joiner_release(const nigh_context *context, struct nigh__joiner *joi
     nigh__free(context, joiner->nodes);
     nigh__free(context, joiner->keys);
     nigh__free(context, joiner->rows);
+    nigh__free(context, joiner->masks);
     nigh__free(context, joiner->distances);
+    nigh__free(context, joiner->back);
+    nigh__free(context, joiner->nearer);
     nigh__free(context, joiner->limits);
     nigh__free(context, joiner->near);
     nigh__free(context, joiner->nodes_at);
     nigh__free(context, joiner->known);
     *joiner = (struct nigh__joiner){0};
+}
+
+static bool joiner_make_masks(const nigh_context *context, uint32_t words, struct nigh__joiner *joiner) {
+    joiner->masks = nigh__alloc_aligned(context, (size_t)joiner->room * words, sizeof *joiner->masks, NIGH__CACHE_LINE);
+    joiner->back = nigh__alloc(context, joiner->room, sizeof *joiner->back);
+    joiner->nearer = nigh__alloc(context, joiner->room, sizeof *joiner->nearer);
+    return joiner->masks != NULL && joiner->back != NULL && joiner->nearer != NULL;
 }
 
 static bool joiner_make(const nigh_context *context, uint32_t room, uint32_t words, struct nigh__joiner *joiner) {
@@ -39,10 +49,15 @@ static bool joiner_make(const nigh_context *context, uint32_t room, uint32_t wor
            joiner->known != NULL;
 }
 
-bool nigh__joining_make(const nigh_context *context, const uint64_t *rows, uint32_t words,
+bool nigh__joining_make(const nigh_context *context, const uint64_t *rows, const uint64_t *masks, uint32_t words,
                         struct nigh__neighbours *neighbours, uint32_t threads, struct nigh__joining *out) {
-    *out = (struct nigh__joining){
-        .context = context, .rows = rows, .words = words, .neighbours = neighbours, .threads = threads};
+    *out = (struct nigh__joining){.context = context,
+                                  .comparer = nigh__row_comparer_of(context),
+                                  .rows = rows,
+                                  .masks = masks,
+                                  .words = words,
+                                  .neighbours = neighbours,
+                                  .threads = threads};
     out->joiners = nigh__alloc_zero(context, threads, sizeof *out->joiners);
     return out->joiners != NULL;
 }
@@ -51,6 +66,8 @@ bool nigh__joining_room(struct nigh__joining *joining, uint32_t nodes) {
     for (uint32_t t = 0; t < joining->threads; t++) {
         if (joining->joiners[t].room >= nodes) continue;
         if (!joiner_make(joining->context, nodes, joining->words, &joining->joiners[t])) return false;
+        if (joining->masks != NULL && !joiner_make_masks(joining->context, joining->words, &joining->joiners[t]))
+            return false;
     }
     return true;
 }
@@ -98,16 +115,22 @@ static void fill_row(const struct nigh__joining *joining, struct nigh__joiner *j
     atomic_store_explicit(&neighbours->limits[nodes[i]], distances[k - 1], memory_order_relaxed);
 }
 
+static void copy_node(const struct nigh__joining *joining, struct nigh__joiner *joiner, uint32_t i, uint32_t node) {
+    const size_t words = joining->words;
+    memcpy(joiner->rows + i * words, joining->rows + node * words, words * sizeof *joiner->rows);
+    if (joining->masks != NULL)
+        memcpy(joiner->masks + i * words, joining->masks + node * words, words * sizeof *joiner->masks);
+}
+
 void nigh__join_first(const struct nigh__joining *joining, uint32_t thread, const uint32_t *nodes, uint32_t count) {
     struct nigh__joiner *joiner = &joining->joiners[thread];
-    const struct nigh__hamming *hamming = joining->context->hamming;
-    const size_t words = joining->words;
     NIGH__ASSERT(thread < joining->threads && count <= joiner->room);
-    for (uint32_t i = 0; i < count; i++)
-        memcpy(joiner->rows + i * words, joining->rows + nodes[i] * words, words * sizeof *joiner->rows);
+    for (uint32_t i = 0; i < count; i++) copy_node(joining, joiner, i, nodes[i]);
     memset(joiner->limits, 0, count * sizeof *joiner->limits);
     for (uint32_t i = 0; i < count; i++) {
-        (void)hamming->rows(joiner->rows + i * words, joiner->rows, count, words, joiner->distances);
+        const struct nigh__asked asked =
+            nigh__row_asks(joiner->rows, joining->masks == NULL ? NULL : joiner->masks, joining->words, i);
+        (void)nigh__compare_rows(&joining->comparer, &asked, joiner->rows, count, joining->words, joiner->distances);
         fill_row(joining, joiner, nodes, count, i);
     }
 }
@@ -127,12 +150,11 @@ static void sort_active(const struct nigh__joining *joining, struct nigh__joiner
 
 static void gather(const struct nigh__joining *joining, struct nigh__joiner *joiner, const uint32_t *nodes,
                    uint32_t count, uint32_t active) {
-    const size_t words = joining->words;
     sort_active(joining, joiner, nodes, active);
     memcpy(joiner->nodes + active, nodes + active, (count - active) * sizeof *nodes);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t node = joiner->nodes[i];
-        memcpy(joiner->rows + i * words, joining->rows + node * words, words * sizeof *joiner->rows);
+        copy_node(joining, joiner, i, node);
         joiner->limits[i] = nigh__neighbours_limit(joining->neighbours, node);
     }
 }
@@ -170,6 +192,7 @@ static void offer_near(const struct nigh__joining *joining, struct nigh__joiner 
     struct nigh__neighbours *neighbours = joining->neighbours;
     const uint32_t *nodes = joiner->nodes + i + 1; /* near[] has positions among those behind it */
     const uint32_t *distances = joiner->distances + i + 1;
+    const uint32_t *back = joining->masks == NULL ? distances : joiner->back + i + 1;
     const uint32_t node = joiner->nodes[i];
     if (found == 0) return;
     note_known(joining, joiner, node);
@@ -179,27 +202,47 @@ static void offer_near(const struct nigh__joining *joining, struct nigh__joiner 
         const uint32_t other = nodes[j];
         if (f + AHEAD < found) nigh__neighbours_fetch(neighbours, nodes[joiner->near[f + AHEAD]]);
         if (nigh__neighbours_offer(neighbours, node, other, distances[j]) == NIGH__OFFER_KNOWN) continue;
-        (void)nigh__neighbours_offer(neighbours, other, node, distances[j]);
+        (void)nigh__neighbours_offer(neighbours, other, node, back[j]);
         joiner->limits[i + 1 + j] = nigh__neighbours_limit(neighbours, other);
     }
+}
+
+/* Those behind node i that one of the two would have. */
+static size_t find_near(const struct nigh__joining *joining, struct nigh__joiner *joiner, uint32_t i, uint32_t count) {
+    const size_t words = joining->words;
+    const uint32_t first = i + 1;
+    const uint64_t *row = joiner->rows + i * words;
+    const uint32_t limit = nigh__neighbours_limit(joining->neighbours, joiner->nodes[i]);
+    (void)joining->context->hamming->rows(row, joiner->rows + first * words, count - first, words,
+                                          joiner->distances + first);
+    return joining->context->offers->within(joiner->distances + first, joiner->limits + first, count - first, limit,
+                                            joiner->near);
+}
+
+/* The same where each sees the other by its own mask. */
+static size_t find_near_masked(const struct nigh__joining *joining, struct nigh__joiner *joiner, uint32_t i,
+                               uint32_t count) {
+    const size_t words = joining->words;
+    const uint32_t limit = nigh__neighbours_limit(joining->neighbours, joiner->nodes[i]);
+    const uint32_t first = i + 1;
+    nigh__weighted_pairs(joining->comparer.weighted, joiner->rows + i * words, joiner->masks + i * words,
+                         joiner->rows + first * words, joiner->masks + first * words, count - first, words,
+                         joiner->distances + first, joiner->back + first);
+    for (uint32_t j = first; j < count; j++) /* 0 where it is within the limit; without a branch */
+        joiner->nearer[j] = joiner->back[j] & (0u - (uint32_t)(joiner->distances[j] > limit));
+    return joining->context->offers->within(joiner->nearer + first, joiner->limits + first, count - first, 0,
+                                            joiner->near);
 }
 
 void nigh__join(const struct nigh__joining *joining, uint32_t thread, const uint32_t *given, uint32_t count,
                 uint32_t active) {
     struct nigh__joiner *joiner = &joining->joiners[thread];
-    const struct nigh__hamming *hamming = joining->context->hamming;
-    const struct nigh__offers *offers = joining->context->offers;
-    const size_t words = joining->words;
     NIGH__ASSERT(active <= count && count <= joiner->room);
     gather(joining, joiner, given, count, active);
     for (uint32_t i = 0; i < active && i + 1 < count; i++) {
-        const uint32_t first = i + 1;
         if (i + 2 < active) nigh__neighbours_fetch(joining->neighbours, joiner->nodes[i + 2]);
-        (void)hamming->rows(joiner->rows + i * words, joiner->rows + first * words, count - first, words,
-                            joiner->distances + first);
-        const uint32_t limit = nigh__neighbours_limit(joining->neighbours, joiner->nodes[i]);
         const size_t found =
-            offers->within(joiner->distances + first, joiner->limits + first, count - first, limit, joiner->near);
+            joining->masks == NULL ? find_near(joining, joiner, i, count) : find_near_masked(joining, joiner, i, count);
         offer_near(joining, joiner, i, found);
     }
 }

@@ -10,11 +10,14 @@
  * table of the row answers that for all who are compared with its node.  It can tell most
  * where that row reaches farther than the other's, so that nodes whose rows reach far
  * come first.
+ *
+ * Where rows have masks, each of the two sees the other in the bits that count for itself, and is offered that.
  */
 #ifndef NIGH_GRAPH_JOINING_H
 #define NIGH_GRAPH_JOINING_H
 
 #include "graph/neighbours.h"
+#include "graph/row_comparer.h"
 
 /* What a thread compares with. */
 struct nigh__joiner {
@@ -22,7 +25,10 @@ struct nigh__joiner {
     uint32_t *nodes;     /* [room] in the order that they are compared in */
     uint64_t *keys;      /* [2 * room] to sort them */
     uint64_t *rows;      /* [room * words] */
+    uint64_t *masks;     /* [room * words] where there are masks */
     uint32_t *distances; /* [room] */
+    uint32_t *back;      /* [room] the same as the others see it, where there are masks */
+    uint32_t *nearer;    /* [room] of both what tells whether one is near enough, where there are masks */
     uint32_t *limits;    /* [room] */
     uint32_t *near;      /* [room + padding] which of them are near enough */
     uint32_t *nodes_at;  /* [64 * words + 1] how many of them are at each distance */
@@ -34,14 +40,16 @@ struct nigh__joiner {
 
 struct nigh__joining {
     const nigh_context *context;
-    const uint64_t *rows; /* of all nodes */
+    struct nigh__row_comparer comparer;
+    const uint64_t *rows;  /* of all nodes */
+    const uint64_t *masks; /* of all nodes, or NULL: which bits count for each (graph/graph_make.h) */
     uint32_t words;
     struct nigh__neighbours *neighbours;
     struct nigh__joiner *joiners; /* of each thread */
     uint32_t threads;
 };
 
-bool nigh__joining_make(const nigh_context *context, const uint64_t *rows, uint32_t words,
+bool nigh__joining_make(const nigh_context *context, const uint64_t *rows, const uint64_t *masks, uint32_t words,
                         struct nigh__neighbours *neighbours, uint32_t threads, struct nigh__joining *out);
 /* Room for so many nodes at once, for each thread. */
 bool nigh__joining_room(struct nigh__joining *joining, uint32_t nodes);

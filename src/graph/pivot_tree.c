@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "kernel/hamming.h"
+#include "graph/row_comparer.h"
 
 #define PIVOTS 32u
 #define BAD_SPLITS 6u      /* that a path down the tree may have */
@@ -78,12 +78,12 @@ static void choose_pivots(const struct nigh__pivot_tree *tree, struct part part,
 
 static void label(const struct nigh__pivot_tree *tree, const uint64_t *pivots, uint32_t count, uint32_t first,
                   uint32_t end, uint8_t *labels) {
-    const struct nigh__hamming *hamming = tree->parallel->context->hamming;
+    const struct nigh__row_comparer comparer = nigh__row_comparer_of(tree->parallel->context);
     for (uint32_t i = first; i < end; i++) {
         uint32_t distances[PIVOTS];
-        const uint64_t *row = tree->rows + (size_t)tree->ids[i] * tree->words;
+        const struct nigh__asked asked = nigh__row_asks(tree->rows, tree->masks, tree->words, tree->ids[i]);
         if (i + 8 < end) __builtin_prefetch(tree->rows + (size_t)tree->ids[i + 8] * tree->words);
-        const uint32_t least = hamming->rows(row, pivots, count, tree->words, distances);
+        const uint32_t least = nigh__compare_rows(&comparer, &asked, pivots, count, tree->words, distances);
         uint32_t nearest = 0;
         while (distances[nearest] != least) nearest++;
         labels[i] = (uint8_t)nearest;

@@ -25,6 +25,7 @@
 struct nigh__pivot_tree {
     struct nigh__parallel *parallel;
     const uint64_t *rows;
+    const uint64_t *masks; /* or NULL: a row compares pivots in the bits that count for itself */
     uint32_t words;
     uint32_t count;
     uint32_t leaf_size; /* at most */

@@ -6,10 +6,12 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "base/word_sort.h"
-#include "kernel/hamming.h"
+#include "graph/row_comparer.h"
 
 #define NODES_AT_ONCE 512u
-#define AHEAD 6u /* rows that are fetched before they are needed */
+#define NEARER 11u        /* tenths: see thinning.h */
+#define NEARER_MASKED 20u /* 16 and 24 make graphs of 0.8 and 1.2 times the size, and .01 less or more is found */
+#define AHEAD 6u          /* rows that are fetched before they are needed */
 
 /* What a thread works with. */
 struct thinner {
@@ -21,8 +23,10 @@ struct thinner {
 
 struct thinning {
     struct nigh__parallel *parallel;
-    const uint64_t *rows;
+    struct nigh__row_comparer comparer;
+    const uint64_t *rows, *masks;
     uint32_t words, degree;
+    uint64_t tenths; /* how much nearer another must be */
     struct nigh__neighbours *neighbours;
     struct thinner *thinners;
     _Atomic uint32_t *counts; /* [nodes] edges that lead to it */
@@ -33,10 +37,10 @@ struct thinning {
 /* Keys ascend.  Those that stay become the row of the node. */
 static void thin(const struct thinning *thinning, struct thinner *thinner, uint32_t node, const uint64_t *keys,
                  size_t count) {
-    const struct nigh__hamming *hamming = thinning->parallel->context->hamming;
     const size_t words = thinning->words;
     uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
     uint16_t *distances = nigh__neighbours_distances(thinning->neighbours, node);
+    struct nigh__asked asked = nigh__row_asks(thinning->rows, thinning->masks, thinning->words, node);
     uint32_t kept = 0;
     for (size_t i = 0; i < count && kept < thinning->degree; i++) {
         const uint32_t other = (uint32_t)keys[i];
@@ -49,8 +53,10 @@ static void thin(const struct thinning *thinning, struct thinner *thinner, uint3
             __builtin_prefetch(next + 8);
         }
         memcpy(row, thinning->rows + other * words, words * sizeof *row);
-        const uint64_t nearest = hamming->rows(row, thinner->kept, kept, words, thinner->distances);
-        if (11 * nearest < 10 * distance) continue;
+        asked.query = row;
+        const uint64_t nearest =
+            nigh__compare_rows(&thinning->comparer, &asked, thinner->kept, kept, thinning->words, thinner->distances);
+        if (thinning->tenths * nearest < 10 * distance) continue;
         ids[kept] = other;
         distances[kept++] = (uint16_t)distance;
     }
@@ -92,6 +98,14 @@ static nigh_status thin_first(void *user, const struct nigh__items *items) {
     return NIGH_OK;
 }
 
+/* Of a node to one that it has an edge to, as that one sees it. */
+static uint32_t distance_back(const struct thinning *thinning, uint32_t node, uint32_t other, uint32_t distance) {
+    const size_t words = thinning->words;
+    if (thinning->masks == NULL) return distance;
+    return thinning->comparer.weighted->one(thinning->rows + other * words, thinning->masks + other * words, 1,
+                                            thinning->rows + node * words, words);
+}
+
 /* Filled from their ends, in whatever order. */
 static nigh_status turn(void *user, const struct nigh__items *items) {
     struct thinning *thinning = user;
@@ -101,7 +115,8 @@ static nigh_status turn(void *user, const struct nigh__items *items) {
         for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++) {
             const uint32_t left = atomic_fetch_sub_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
             NIGH__ASSERT(left > 0);
-            thinning->turned[thinning->starts[ids[i]] + left - 1] = (uint64_t)distances[i] << 32 | node;
+            const uint64_t distance = distance_back(thinning, (uint32_t)node, ids[i], distances[i]);
+            thinning->turned[thinning->starts[ids[i]] + left - 1] = distance << 32 | node;
         }
     }
     (void)nigh__parallel_did(thinning->parallel, items->thread, 0);
@@ -214,10 +229,16 @@ uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k) {
     return nodes * (sizeof(uint32_t) + sizeof(uint64_t) + k / 3 * sizeof(uint64_t));
 }
 
-nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
+nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks, uint32_t words,
                        struct nigh__neighbours *neighbours, uint32_t degree) {
-    struct thinning thinning = {
-        .parallel = parallel, .rows = rows, .words = words, .degree = degree, .neighbours = neighbours};
+    struct thinning thinning = {.parallel = parallel,
+                                .comparer = nigh__row_comparer_of(parallel->context),
+                                .rows = rows,
+                                .masks = masks,
+                                .words = words,
+                                .degree = degree,
+                                .tenths = masks == NULL ? NEARER : NEARER_MASKED,
+                                .neighbours = neighbours};
     nigh__parallel_stage(parallel, "thinning out", 2 * (uint64_t)neighbours->nodes);
     const nigh_status status = thinning_allocate(&thinning) ? thin_all(&thinning) : NIGH_ENOMEM;
     thinning_release(&thinning);

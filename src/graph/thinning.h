@@ -9,6 +9,10 @@
  *     thin      what a node has then, where that is more than it may have; what leads back
  *               is worth keeping, for it is where a walk comes from that has gone astray
  *
+ * Where rows have masks, node u sees all of this in the bits that count for itself, and v
+ * must be twice as near to s: a query has another mask than u, by which it sees both from
+ * elsewhere.
+ *
  * Without thinning some nodes would have a hundred thousand edges, for in many
  * dimensions a few are near to very many.
  */
@@ -22,7 +26,7 @@
  * Afterwards the rows of `neighbours` are edges, nearest first, at most `degree` each (room enough there is),
  * NIGH__NOBODY behind the last; flags are gone.  NIGH_OK, NIGH_ECANCELLED or NIGH_ENOMEM, without a detail.
  */
-nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, uint32_t words,
+nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks, uint32_t words,
                        struct nigh__neighbours *neighbours, uint32_t degree);
 uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k);
 

@@ -57,11 +57,13 @@ INLINE __m512i add_lanes(__m512i a, __m512i b) {
 }
 
 /* One register a row, eight rows. */
-INLINE __m256i totals_of_eight(const __m512i x[8]) {
+INLINE __m512i sums_of_eight(const __m512i x[8]) {
     __m512i left = add_lanes(add_words(x[0], x[1]), add_words(x[2], x[3]));  /* 0 1 | 0 1 | 2 3 | 2 3 */
     __m512i right = add_lanes(add_words(x[4], x[5]), add_words(x[6], x[7])); /* 4 5 | 4 5 | 6 7 | 6 7 */
-    return _mm512_cvtepi64_epi32(add_lanes(left, right));                    /* 0 1 | 2 3 | 4 5 | 6 7 */
+    return add_lanes(left, right);                                           /* 0 1 | 2 3 | 4 5 | 6 7 */
 }
+
+INLINE __m256i totals_of_eight(const __m512i x[8]) { return _mm512_cvtepi64_epi32(sums_of_eight(x)); }
 
 /* Rows of four words: two rows a register. */
 INLINE __m256i totals_of_four(const __m512i x[4]) {

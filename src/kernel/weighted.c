@@ -91,6 +91,31 @@ static const struct nigh__weighted weighted_popcnt = {
 
 #endif
 
+uint32_t nigh__weighted_rows(const struct nigh__weighted *weighted, const struct nigh__asked *asked,
+                             const uint64_t *rows, size_t count, size_t words, uint32_t *distances) {
+    if (weighted->rows != NULL) return weighted->rows(asked, rows, count, words, distances);
+    uint32_t smallest = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        distances[i] = weighted->one(asked->query, asked->planes, asked->plane_count, rows + i * words, words);
+        if (distances[i] < smallest) smallest = distances[i];
+    }
+    return smallest;
+}
+
+void nigh__weighted_pairs(const struct nigh__weighted *weighted, const uint64_t *one, const uint64_t *mask,
+                          const uint64_t *rows, const uint64_t *masks, size_t count, size_t words, uint32_t *under_one,
+                          uint32_t *under_row) {
+    if (weighted->pairs != NULL) {
+        weighted->pairs(one, mask, rows, masks, count, words, under_one, under_row);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct nigh__two_distances both = weighted->pair(one, mask, rows + i * words, masks + i * words, words);
+        under_one[i] = both.under_a;
+        under_row[i] = both.under_b;
+    }
+}
+
 size_t nigh__weighted_by_rows(const struct nigh__rows_functions *functions, const uint64_t *queries,
                               const struct nigh__planes *planes, size_t query_count, const uint64_t *rows, size_t count,
                               size_t words, size_t first_row, const uint32_t *limits, struct nigh__hit *hits) {

@@ -55,10 +55,33 @@ struct nigh__weighted {
     uint32_t (*one)(const uint64_t *query, const uint64_t *planes, uint32_t plane_count, const uint64_t *row,
                     size_t words);
 
+    /*
+     * The same of `count` rows one after the other; returns the smallest, UINT32_MAX of none.  NULL: nothing is gained
+     * beyond one.
+     */
+    uint32_t (*rows)(const struct nigh__asked *asked, const uint64_t *rows, size_t count, size_t words,
+                     uint32_t *distances);
+
     /* The bits that differ, those set in mask_a and those set in mask_b. */
     struct nigh__two_distances (*pair)(const uint64_t *a, const uint64_t *mask_a, const uint64_t *b,
                                        const uint64_t *mask_b, size_t words);
+
+    /*
+     * The same of one row and of `count` rows one after the other, as are their masks: under_one[i] and under_row[i].
+     * NULL: nothing is gained beyond pair.
+     */
+    void (*pairs)(const uint64_t *one, const uint64_t *mask, const uint64_t *rows, const uint64_t *masks, size_t count,
+                  size_t words, uint32_t *under_one, uint32_t *under_row);
 };
+
+/* By rows, or row by row. */
+uint32_t nigh__weighted_rows(const struct nigh__weighted *weighted, const struct nigh__asked *asked,
+                             const uint64_t *rows, size_t count, size_t words, uint32_t *distances);
+
+/* By pairs, or pair by pair. */
+void nigh__weighted_pairs(const struct nigh__weighted *weighted, const uint64_t *one, const uint64_t *mask,
+                          const uint64_t *rows, const uint64_t *masks, size_t count, size_t words, uint32_t *under_one,
+                          uint32_t *under_row);
 
 /* The entries of this build, best first; NULL past the end. */
 const struct nigh__weighted *nigh__weighted_at(size_t index);

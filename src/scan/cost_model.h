@@ -46,6 +46,8 @@ static inline double nigh__scan_cost(uint32_t words, uint32_t rows) { return NIG
 static inline double nigh__gather_cost(uint32_t words, uint32_t some) {
     return (NIGH__COST_GATHERED_ROW + NIGH__COST_SCANNED_WORD * words) * some;
 }
+/* A text that asks by columns (src/columns/), where some 256 of a block are added up before it is left. */
+static inline double nigh__columns_cost(uint32_t rows) { return NIGH__COST_COLUMN * 256 * (rows / 512.0); }
 
 /* By way of picoseconds, which are whole: what is whole is divided without a further error. */
 static inline double nigh__cost_seconds(double nanoseconds) { return nanoseconds * 1e3 / 1e12; }

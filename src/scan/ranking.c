@@ -39,6 +39,14 @@ bool nigh__planes_weigh(const uint8_t *weights, const uint64_t *mask, uint32_t w
     return true;
 }
 
+/* Level 2 begins where 8 w is nearer to 2 heaviest than to 1. */
+void nigh__weights_mask(const uint8_t *weights, uint32_t width_bits, uint8_t *mask) {
+    uint32_t heaviest = 0;
+    for (uint32_t j = 0; j < width_bits; j++) heaviest = weights[j] > heaviest ? weights[j] : heaviest;
+    memset(mask, 0, (width_bits + 7) / 8);
+    for (uint32_t j = 0; j < width_bits; j++) mask[j / 8] |= (uint8_t)((16u * weights[j] > 3 * heaviest) << j % 8);
+}
+
 /* How many bits two planes have in common. */
 static uint64_t common(const uint64_t *a, const uint64_t *b, size_t words) {
     uint64_t count = 0;

@@ -35,6 +35,13 @@ uint32_t nigh__weight_level(uint32_t weight, uint32_t heaviest);
  */
 bool nigh__planes_weigh(const uint8_t *weights, const uint64_t *mask, uint32_t width_bits, uint64_t *planes);
 
+/*
+ * Which bits of a document count for its neighbours in a graph of masks, as a signature: those of level 2 and more.
+ * What counts less is noise to a query by weights, of which it is the most bits; from graphs without it, walks found
+ * .007 to .009 more of the ten nearest by weights, after fewer comparisons; without level 2, .005 less.
+ */
+void nigh__weights_mask(const uint8_t *weights, uint32_t width_bits, uint8_t *mask);
+
 /* What all bits of a query that count come to. */
 struct nigh__ranking_sums {
     uint32_t whole;   /* the sum of what they count */

@@ -11,7 +11,7 @@
  *     columns without a slack      none
  *     scan                         none
  *
- * Columns are for queries that do not count every bit once, and these have but the last three.
+ * Columns are for queries that do not count every bit once, and these have but the graph and the last three.
  *
  *     poor  poor   poor      good                  up by fours, to the first that will do,
  *      |-----|------|----|--|-|                    then halved (by ratio) back down
@@ -103,9 +103,11 @@ static struct family *add_family(struct tune *tune, nigh_search_method method, e
     return family;
 }
 
-static void add_graphs(struct tune *tune, uint64_t memory_bytes) {
-    static const uint32_t patiences[] = {NIGH__UNSET, 0};
-    for (size_t i = 0; i < sizeof patiences / sizeof patiences[0]; i++) {
+/* With patience, and without; where bits count differently it gains nothing. */
+static void add_graphs(struct tune *tune, uint64_t memory_bytes, bool ranked) {
+    static const uint32_t patiences[] = {0, NIGH__UNSET};
+    const size_t count = ranked ? 1 : sizeof patiences / sizeof patiences[0];
+    for (size_t i = count; i-- > 0;) {
         struct family *family = add_family(tune, NIGH_SEARCH_GRAPH, EFFORT, MAX_EFFORT, memory_bytes);
         if (family != NULL) family->search.patience = patiences[i];
     }
@@ -175,8 +177,8 @@ static void add_families(struct tune *tune) {
     tune->rows_bytes = rows_bytes;
     if (ranked && bytes[NIGH__SIDECAR_COLUMNS] != 0 && allowed(tune, NIGH_SEARCH_COLUMNS))
         add_columns(tune, rows_bytes + bytes[NIGH__SIDECAR_COLUMNS]);
-    if (!ranked && bytes[NIGH__SIDECAR_GRAPH] != 0 && allowed(tune, NIGH_SEARCH_GRAPH))
-        add_graphs(tune, rows_bytes + bytes[NIGH__SIDECAR_GRAPH]);
+    if (bytes[NIGH__SIDECAR_GRAPH] != 0 && allowed(tune, NIGH_SEARCH_GRAPH))
+        add_graphs(tune, rows_bytes + bytes[NIGH__SIDECAR_GRAPH], ranked);
     if (!ranked && bytes[NIGH__SIDECAR_SLICES] != 0 && allowed(tune, NIGH_SEARCH_SLICES))
         add_slices(tune, rows_bytes + bytes[NIGH__SIDECAR_SLICES]);
     if (!ranked && allowed(tune, NIGH_SEARCH_SKETCH)) add_sketches(tune, rows_bytes, rows);

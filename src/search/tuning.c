@@ -65,9 +65,9 @@ static bool is_ranked(uint32_t asked) { return asked == NIGH_TUNED_MASKED || ask
 
 static bool method_known(const struct tuning_file *file) {
     const uint32_t method = file->method;
-    if (is_ranked(file->asked)) return method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_COLUMNS;
-    return method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_SLICES || method == NIGH_SEARCH_SKETCH ||
-           method == NIGH_SEARCH_GRAPH;
+    if (method == NIGH_SEARCH_SCAN || method == NIGH_SEARCH_GRAPH) return true;
+    if (is_ranked(file->asked)) return method == NIGH_SEARCH_COLUMNS;
+    return method == NIGH_SEARCH_SLICES || method == NIGH_SEARCH_SKETCH;
 }
 
 static bool slack_known(const struct tuning_file *file) {

@@ -112,6 +112,10 @@ static const struct golden goldens[] = {
      .recipe = {.width_bits = 32, .seed = 12, .distinct = 20, .ids = true, .metadata = true},
      .commits = {200, 30, 9},
      .living = true},
+    {.name = "v1-masked.nigh",
+     .recipe = {.width_bits = 44, .seed = 12, .distinct = 40, .masks = true},
+     .commits = {60, 20, 2},
+     .graph_degree = 8},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 
@@ -132,6 +136,8 @@ static void make_graph(nigh_context *context, const char *path, const struct gol
     options.neighbours = 12;
     options.trees = 2;
     options.passes = 2;
+    options.masks = golden->recipe.masks;
+    options.sample_step = golden->recipe.masks ? 3 : 0;
     options.min_rows = 5;
     assert_ok(nigh_graph_build(context, path, &options, NULL, &error), &error);
 }

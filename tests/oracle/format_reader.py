@@ -58,6 +58,7 @@ MAX_OF_A_BYTE = 32768  # that a byte packed by zstd becomes
 SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS = 1, 2, 3, 4, 5
 ID_OFFSETS, ID_BYTES, ID_LOOKUP, METADATA_OFFSETS, METADATA_BYTES = 6, 7, 8, 9, 10
 WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
+MASKS = 20
 TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS, ID_KEY = 14, 15, 16, 17, 18
 THRESHOLDS = 19
 TEXT_BLOCK_SIZE = 32  # of an entry of section 15
@@ -76,6 +77,7 @@ SECTION_NAMES = {
     METADATA_OFFSETS: "metadata offsets",
     METADATA_BYTES: "metadata bytes",
     WEIGHTS: "weights",
+    MASKS: "masks",
     VOCABULARY: "vocabulary",
     MODEL: "model",
     TEXT_OFFSETS: "text offsets",
@@ -97,6 +99,7 @@ SLICE_LISTS = 1  # section of an sidecar
 GRAPH_KIND = 2
 GRAPH_ITEMS = {1: 64, 2: 4, 3: 4, 4: 4, 5: 4, 6: 4, 7: 8}  # bytes of an item, by section
 CENTRE_ITEMS = {8: 8, 9: 4, 10: 8, 11: 4}  # of those that are there where there are centres
+MAX_SAMPLE_STEP = 4096
 MAX_SEED_BITS = 24
 COLUMNS_KIND = 3
 DELETIONS_KIND = 255
@@ -416,6 +419,7 @@ class Segment(Sectioned):
             ID_LOOKUP: (4, None),
             METADATA_OFFSETS: (8, d + 1),
             WEIGHTS: (self.width, d),
+            MASKS: (row, self.signatures),
             TEXT_OFFSETS: (8, d + 1),
             TEXT_BLOCKS: (TEXT_BLOCK_SIZE, None),
             KEYS: (4, None),
@@ -615,6 +619,7 @@ class Segment(Sectioned):
             self.require_checksum(section)
         self.check_gaps()
         self.check_signatures()
+        self.check_masks()
         self.check_groups()
         if self.has_ids:
             self.check_offsets(self.id_offsets, ID_OFFSETS, ID_BYTES)
@@ -641,6 +646,21 @@ class Segment(Sectioned):
             self.file.require(padded, at + used - 1, "signatures: bits from the width on are set")
             self.file.require(signature not in seen, at, "signatures: this one is there already")
             seen.add(signature)
+
+    def check_masks(self):
+        """Bits from the width on are zero."""
+        size = self.row_size()
+        for row in range(self.signatures if MASKS in self.sections else 0):
+            at = self.sections[MASKS].offset + row * size
+            mask = int.from_bytes(self.file.data[at : at + size], "little")
+            self.file.require(mask >> self.width == 0, at, "masks: bits from the width on are set")
+
+    def mask(self, row):
+        """The bits that count for the first document of a row, as a signature, or None where that is not kept."""
+        if MASKS not in self.sections:
+            return None
+        at = self.sections[MASKS].offset + row * self.row_size()
+        return self.file.data[at : at + (self.width + 7) // 8]
 
     def check_groups(self):
         """That every document is in the group of its row makes each be there once: there are as many places."""
@@ -815,6 +835,16 @@ class Slices(Sectioned):
         return first + 4 * n
 
 
+def require_columns(file, at, width, rows):
+    """That rows lie on their side from a place on, in super-blocks."""
+    for first in range(0, len(rows), SUPER_ROWS):
+        block = rows[first : first + SUPER_ROWS]
+        wanted = [sum((row >> bit & 1) << i for i, row in enumerate(block)) for bit in range(width)]
+        for number, column in enumerate(wanted + [0, 2**SUPER_ROWS - 1]):
+            file.require(file.number(at, SUPER_ROWS // 8) == column, at, "column %d" % number)
+            at += SUPER_ROWS // 8
+
+
 class Graph(Slices):
     """The graph of near neighbours of a segment."""
 
@@ -837,7 +867,10 @@ class Graph(Slices):
         file.require(file.u32(at + 48) <= -(-segment.width // 64) * 64, at + 48, "far: %d bits" % file.u32(at + 48))
         self.centre_words = file.u32(at + 52)
         file.require(self.centre_words <= min(8, -(-segment.width // 64)), at + 52, "%d words" % self.centre_words)
-        file.require(file.u64(at + 56) == 0, at + 56, "not zero")
+        file.require(file.u32(at + 56) <= 1, at + 56, "masks: %d" % file.u32(at + 56))
+        self.masks = file.u32(at + 56) == 1
+        self.sample_step = file.u32(at + 60)
+        file.require(self.sample_step <= MAX_SAMPLE_STEP, at + 60, "every %dth node" % self.sample_step)
         n = segment.signatures
         counts = {1: 1, 2: n, 3: n + 1, 5: (self.seed_slices << self.seed_bits) + 1, 7: n * self.sketch_words}
         if self.centre_words != 0:
@@ -846,6 +879,10 @@ class Graph(Slices):
             self.file.require(1 <= groups <= centres <= n, self.parts[9].offset, "%d groups" % groups)
             counts[8] = groups * self.centre_words
             counts[10] = centres * self.centre_words
+        if self.sample_step != 0:
+            self.sample_columns = -(-segment.width // 64) * 64
+            self.require_items({12: SUPER_ROWS // 8 * (self.sample_columns + 2)})
+            counts[12] = -(-len(range(0, n, self.sample_step)) // SUPER_ROWS)
         for kind, count in counts.items():
             part = self.parts[kind]
             file.require(part.count == count, part.table_offset + 24, "section %d: wrong count" % kind)
@@ -901,6 +938,9 @@ class Graph(Slices):
             nodes = self.part(11)
             for group, first, end in self.ranges(9, 11):
                 self.require_part(all(node < n for node in nodes[first:end]), 11, first, "group %d" % group)
+        if self.sample_step != 0:
+            rows = [self.segment.row_number(row) for row in order[:: self.sample_step]]
+            require_columns(self.file, self.parts[12].offset, self.sample_columns, rows)
 
 
 class Columns(Slices):
@@ -930,13 +970,8 @@ class Columns(Slices):
         for section in self.in_order:
             self.require_checksum(section)
         self.check_gaps()
-        width, n = self.segment.width, self.segment.signatures
-        for block in range(self.section.count):
-            rows = [self.segment.row_number(row) for row in range(block * SUPER_ROWS, min(n, (block + 1) * SUPER_ROWS))]
-            wanted = [sum((row >> bit & 1) << i for i, row in enumerate(rows)) for bit in range(width)]
-            for number, column in enumerate(wanted + [0, 2**SUPER_ROWS - 1]):
-                at = self.section.offset + block * self.super_bytes + number * (SUPER_ROWS // 8)
-                self.file.require(self.column(block, number) == column, at, "column %d" % number)
+        rows = [self.segment.row_number(row) for row in range(self.segment.signatures)]
+        require_columns(self.file, self.section.offset, self.segment.width, rows)
 
 
 class Deletions(Slices):

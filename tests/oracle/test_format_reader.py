@@ -382,6 +382,15 @@ def test_golden_texts():
     expect(0 < shared < bands, "golden near-copies share keys", shared)
 
 
+def firsts_of(opened):
+    """The number in the collection of the first document of each row."""
+    before = 0
+    for segment in opened.segments:
+        for row in range(segment.signatures):
+            yield before + list(segment.rows).index(row)
+        before += segment.documents
+
+
 def expect_golden_extras(name, opened):
     """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seeds and the text are of the test."""
     keyed = [segment.id_key is not None for segment in opened.segments if segment.has_ids]
@@ -399,6 +408,12 @@ def expect_golden_extras(name, opened):
         expect(opened.segments[0].scheme == named, "golden scheme of floats", opened.segments[0].scheme)
     if name != "v1-texts.nigh":
         expect(set(opened.texts()) == {None} and set(opened.keys()) == {None}, name + " has no texts and no keys")
+    masks = [segment.mask(row) for segment in opened.segments for row in range(segment.signatures)]
+    if name == "v1-masked.nigh":
+        rule = [sum(1 << bit for bit in range(44) if (12 + 31 * i + 7 * bit) % 3 != 0) for i in firsts_of(opened)]
+        expect(masks == [mask.to_bytes(6, "little") for mask in rule], "golden masks")
+    else:
+        expect(set(masks) == {None}, name + " has no masks")
     seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7, "v1-padded.nigh": 10, "v1-tuned-ranked.nigh": 11}
     if name != "v1-weighted.nigh":
         expect(opened.vocabulary() is None, name + " has no vocabulary")
@@ -489,11 +504,11 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(20, 3, b"abc"), (4000000000, 0, b""), (20, 1, b"\xff" * 100)]
+    more = [(21, 3, b"abc"), (4000000000, 0, b""), (21, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
-    for kind in ("ids", "metadata", "weights", "texts", "keys"):
+    for kind in ("ids", "metadata", "weights", "masks", "texts", "keys"):
         writer.write_file(os.path.join(collection, "segment-00000000000000000002.%s.tmp" % kind), b"unfinished")
     writer.write_file(writer.segment_path(collection, 7), b"not listed")
     manifest = writer.manifest_bytes(1, WIDTH, {1: segment}, compatible_features=0x40)
@@ -1055,6 +1070,20 @@ def segments_with_bad_metadata():
     yield "metadata bytes after the last", writer.segment_bytes(documents, WIDTH, other_sections=after)
 
 
+def segments_with_bad_masks():
+    documents = second_documents()
+    rows = len({signature for _, signature, _ in documents})
+    past = bytes(9) + b"\x01" + bytes(6)
+    for what, masks in (
+        ("of one signature too few", (20, rows - 1, bytes(16 * (rows - 1)))),
+        ("of each document and one", (20, 6, bytes(16 * 6))),
+        ("counted in bytes", (20, 16 * rows, bytes(16 * rows))),
+        ("that are not padded", (20, rows, bytes(9 * rows))),
+        ("with a bit past the width", (20, rows, bytes(16 * (rows - 1)) + past)),
+    ):
+        yield "masks " + what, writer.segment_bytes(documents, WIDTH, more_sections=[masks])
+
+
 def segments_with_bad_weights():
     documents = second_documents()
     for what, weights in (
@@ -1145,6 +1174,7 @@ def test_one_broken_rule():
         segments_with_bad_id_keys,
         segments_with_bad_metadata,
         segments_with_bad_weights,
+        segments_with_bad_masks,
         segments_with_bad_texts,
         segments_with_bad_groups,
         segments_with_bad_tables,
@@ -1279,7 +1309,7 @@ def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
     weights = first_weights()[:6]
-    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 8, bytes(8)), (20, 3, b"abc")]
+    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 8, bytes(8)), (20, 3, bytes(48)), (21, 3, b"abc")]
     first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=more)
     segments = [first, two_segments()[1]]
     collection = path("random.nigh")

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "graph/graph_search.h"
+#include "kernel/weighted.h"
 #include "scan/nearest.h"
 #include "support/bits_to_turn.h"
 #include "support/graph_support.h"
@@ -33,7 +34,7 @@ static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
     struct nigh__graph *graph = &toy->graph;
     const uint32_t lists = (uint32_t)nigh__graph_seed_lists(&graph->facts);
     const uint32_t lie = below(rng, 3) == 0 ? (uint32_t)nigh__rng_next(rng) : below(rng, graph->nodes + 3);
-    switch (below(rng, 8)) {
+    switch (below(rng, 9)) {
     case 0:
         toy->order[below(rng, graph->nodes)] = lie;
         return;
@@ -54,6 +55,9 @@ static void tell_a_lie(struct nigh__rng *rng, struct toy_graph *toy) {
         return;
     case 6:
         toy->group_starts[below(rng, (uint32_t)graph->group_count + 1)] = lie % (graph->nodes / 3 + 2);
+        return;
+    case 7:
+        if (toy->sample != NULL) toy->sample[below(rng, (uint32_t)toy->sample_bytes)] ^= (uint8_t)lie;
         return;
     default:
         toy->sketches[below(rng, graph->nodes * graph->facts.sketch_words)] ^= nigh__rng_next(rng);
@@ -77,10 +81,23 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     recipe.nodes_a_centre = 1 + below(rng, 3); /* and sometimes more groups, or centres of one, than a block has */
     recipe.centres_a_group = 1 + below(rng, below(rng, 2) == 0 ? 3 : 120);
     recipe.far = below(rng, 2) == 0 ? 0 : below(rng, recipe.words * 32);
+    recipe.sample_step = below(rng, 2) == 0 ? 0 : 1 + below(rng, 5);
     return toy_graph_new(&recipe);
 }
 
-static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct toy_graph *toy, uint64_t *words) {
+/* Few bits that count, many, none, or all. */
+static void random_planes(struct nigh__rng *rng, uint64_t *planes, uint32_t words) {
+    const uint32_t kind = below(rng, 5);
+    for (uint32_t w = 0; w < words; w++) {
+        planes[w] = nigh__rng_next(rng);
+        if (kind < 2) planes[w] &= nigh__rng_next(rng) & nigh__rng_next(rng);
+        if (kind == 2) planes[w] = UINT64_MAX;
+        if (kind == 3 && below(rng, 20) != 0) planes[w] = 0;
+    }
+}
+
+static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct toy_graph *toy, uint64_t *words,
+                                             uint64_t *planes) {
     const uint32_t near = below(rng, toy->graph.nodes);
     for (uint32_t w = 0; w < toy->words; w++) {
         words[w] = toy->rows[(size_t)near * toy->words + w] ^ few_bits(rng);
@@ -88,6 +105,9 @@ static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct
     }
     struct nigh__graph_query query = {.words = words, .k = 1 + below(rng, 20), .limit = UINT32_MAX};
     if (below(rng, 10) == 0) query.k = 1000;
+    query.plane_count = below(rng, 2) == 0 ? 0 : 1 + below(rng, NIGH__PLANES);
+    query.planes = planes;
+    random_planes(rng, planes, query.plane_count * toy->words);
     query.effort = query.k + below(rng, below(rng, 2) == 0 ? 10 : 300);
     query.patience = below(rng, 2) == 0 ? 0 : 1 + below(rng, 30);
     if (below(rng, 4) == 0) query.limit = below(rng, toy->words * 32);
@@ -109,6 +129,7 @@ struct round {
     struct nigh__graph_scratch *scratch;
     struct toy_graph *toy;
     uint64_t words[MAX_QUERIES][8];
+    uint64_t planes[MAX_QUERIES][NIGH__PLANES * 8];
     struct nigh__graph_query queries[MAX_QUERIES];
     struct nigh__graph_answer plain[MAX_QUERIES], fast[MAX_QUERIES];
     nigh_status statuses[MAX_QUERIES];
@@ -143,7 +164,8 @@ static void fast_equals_plain(void **state) {
     for (uint32_t number = 0; number < ROUNDS; number++) {
         round.toy = random_graph(&rng);
         for (uint32_t lies = number % 2 == 0 ? 0 : below(&rng, 30); lies > 0; lies--) tell_a_lie(&rng, round.toy);
-        for (uint32_t q = 0; q < MAX_QUERIES; q++) round.queries[q] = random_query(&rng, round.toy, round.words[q]);
+        for (uint32_t q = 0; q < MAX_QUERIES; q++)
+            round.queries[q] = random_query(&rng, round.toy, round.words[q], round.planes[q]);
         compare(&round);
         for (uint32_t q = 0; q < MAX_QUERIES; q++) {
             failures += round.statuses[q] != NIGH_OK;

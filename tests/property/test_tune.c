@@ -223,6 +223,52 @@ static double unseen_ranked_recall(const struct fixture *f, const nigh_tuning *t
     return (double)found / (10.0 * UNSEEN);
 }
 
+/* Texts by a graph: what it promises, and that a search goes by it. */
+static void test_ranked_by_a_graph(void **state) {
+    struct fixture *f = *state;
+    uint8_t *asked = generated(DOCUMENTS + UNSEEN, 400);
+    uint8_t *weights = drawn_weights(400);
+    uint8_t *unseen = drawn_weights(UNSEEN);
+    nigh_tune_options options = usual_options();
+    nigh_tuning tuning = {.size = sizeof tuning};
+    nigh_tune_result result = {.size = sizeof result};
+    nigh_error error;
+    options.queries = asked;
+    options.query_count = 400;
+    options.weights = weights;
+    options.rank = NIGH_RANK_WEIGHTED;
+    options.recall = 0.8;
+    options.methods = 1u << NIGH_SEARCH_GRAPH;
+    assert_int_equal(nigh_tune(f->collection, &options, &tuning, &result, &error), NIGH_ENOTFOUND);
+    nigh_collection_close(f->collection);
+    assert_ok(nigh_graph_build(f->context, f->path, NULL, NULL, &error), &error);
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &f->collection, &error), &error);
+    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_true(result.met && tuning.method == NIGH_SEARCH_GRAPH && tuning.asked == NIGH_TUNED_RANKED);
+    assert_int_equal(tuning.patience, 0);
+    const double recall = unseen_ranked_recall(f, &tuning, unseen);
+    print_message("effort %u: recall %.4f, unseen %.4f\n", tuning.effort, tuning.recall, recall);
+    assert_true(recall >= 0.8 - (tuning.recall_high - tuning.recall_low));
+    assert_ok(nigh_tuning_store(f->context, f->path, &tuning, &error), &error);
+    nigh_collection_close(f->collection);
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &f->collection, &error), &error);
+    nigh_search_options search;
+    nigh_search_options_init(&search);
+    nigh_results *results;
+    nigh_results_info info = {.size = sizeof info};
+    search.weights = weights;
+    search.rank = NIGH_RANK_WEIGHTED;
+    assert_ok(nigh_search(f->collection, asked, 20, &search, &results, &error), &error);
+    nigh_results_describe(results, &info);
+    assert_true(info.steps > 0);
+    nigh_results_free(results);
+    assert_ok(nigh_tuning_remove(f->context, f->path, &error), &error);
+    assert_ok(nigh_graph_remove(f->context, f->path, &error), &error);
+    free(asked);
+    free(weights);
+    free(unseen);
+}
+
 /* What it promises of texts: columns where there are some, without a slack all is found, with one enough. */
 static void test_ranked_queries(void **state) {
     struct fixture *f = *state;
@@ -336,7 +382,8 @@ int main(void) {
         cmocka_unit_test(test_target_is_reached),  cmocka_unit_test(test_documents_ask),
         cmocka_unit_test(test_cannot_be_had),      cmocka_unit_test(test_latency_alone),
         cmocka_unit_test(test_interval_asked_for), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_cancelled),          cmocka_unit_test(test_ranked_queries),
+        cmocka_unit_test(test_cancelled),          cmocka_unit_test(test_ranked_by_a_graph),
+        cmocka_unit_test(test_ranked_queries),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "graph/graph_sample.h"
 #include "support/bits_to_turn.h"
 
 static void *room(size_t count, size_t size) {
@@ -119,6 +120,25 @@ static void make_centres(const struct toy_recipe *recipe, struct toy_graph *toy)
     toy->graph.centre_count = centres;
 }
 
+/* Bit by bit. */
+static void make_sample(const struct toy_recipe *recipe, struct toy_graph *toy) {
+    if (recipe->sample_step == 0) return;
+    const struct nigh__columns_layout layout = nigh__graph_sample_layout(&toy->graph, recipe->words);
+    toy->sample_bytes = layout.supers * layout.super_bytes;
+    toy->sample = aligned_alloc(64, toy->sample_bytes);
+    if (toy->sample == NULL) abort();
+    memset(toy->sample, 0, toy->sample_bytes);
+    for (uint32_t super = 0; super < layout.supers; super++)
+        memset(toy->sample + super * layout.super_bytes + nigh__column_offset(layout.width_bits + 1), 0xff, 128);
+    for (uint32_t i = 0; i < layout.rows; i++) {
+        const uint64_t *row = toy->rows + (size_t)toy->order[i * recipe->sample_step] * recipe->words;
+        uint8_t *super = toy->sample + i / 1024 * layout.super_bytes;
+        for (uint32_t bit = 0; bit < layout.width_bits; bit++)
+            super[128 * bit + i % 1024 / 8] |= (uint8_t)((row[bit / 64] >> bit % 64 & 1) << i % 8);
+    }
+    toy->graph.sample = toy->sample;
+}
+
 struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
     struct toy_graph *toy = room(1, sizeof *toy);
     const struct nigh__graph_facts facts = {.seed_slices = recipe->seed_slices,
@@ -126,7 +146,8 @@ struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
                                             .seed_longest = recipe->seed_longest,
                                             .sketch_words = recipe->sketch_words,
                                             .far = recipe->far,
-                                            .centre_words = recipe->centre_words};
+                                            .centre_words = recipe->centre_words,
+                                            .sample_step = recipe->sample_step};
     const size_t nodes = recipe->nodes;
     toy->words = recipe->words;
     toy->rows = room(nodes * recipe->words, sizeof(uint64_t));
@@ -157,6 +178,7 @@ struct toy_graph *toy_graph_new(const struct toy_recipe *recipe) {
     make_edges(recipe, toy);
     make_seeds(recipe, toy);
     make_centres(recipe, toy);
+    make_sample(recipe, toy);
     return toy;
 }
 
@@ -172,5 +194,6 @@ void toy_graph_free(struct toy_graph *toy) {
     free(toy->group_starts);
     free(toy->centres);
     free(toy->centre_nodes);
+    free(toy->sample);
     free(toy);
 }

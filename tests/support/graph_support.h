@@ -23,6 +23,7 @@ struct toy_recipe {
     uint32_t centre_words; /* 0: no centres.  They are nodes by their own bits, groups the first of theirs */
     uint32_t nodes_a_centre, centres_a_group;
     uint32_t far;
+    uint32_t sample_step; /* 0: no sample */
 };
 
 /* The arrays are the graph's, to be written to. */
@@ -33,6 +34,8 @@ struct toy_graph {
     uint32_t *order, *edge_starts, *edges, *seed_starts, *seeds;
     uint32_t *group_starts, *centre_nodes;
     uint64_t *sketches, *groups, *centres;
+    uint8_t *sample; /* sample_bytes of it; NULL where there is none */
+    size_t sample_bytes;
 };
 
 struct toy_graph *toy_graph_new(const struct toy_recipe *recipe);

@@ -110,6 +110,7 @@ struct recipe {
     bool ids;
     bool metadata;
     bool weights;
+    bool masks;
     const char *vocabulary; /* any text: to the store a vocabulary is bytes; NULL: none */
     const char *model;      /* the same */
     const char *scheme;     /* as in nigh_writer_options */
@@ -126,6 +127,7 @@ void recipe_signature(const struct recipe *recipe, uint64_t number, uint8_t *out
 size_t recipe_id(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]);
 size_t recipe_metadata(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_TEXT]);
 void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out); /* width_bits bytes */
+void recipe_mask(const struct recipe *recipe, uint64_t number, uint8_t *out);    /* as a signature */
 size_t recipe_text(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_LONG_TEXT]);
 uint32_t recipe_key(const struct recipe *recipe, uint64_t number, uint32_t band);
 

@@ -111,6 +111,13 @@ void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out) 
         out[bit] = (uint8_t)(recipe->seed + 31 * number + 7 * (uint64_t)bit);
 }
 
+/* As simple: two bits of three. */
+void recipe_mask(const struct recipe *recipe, uint64_t number, uint8_t *out) {
+    memset(out, 0, nigh_signature_bytes(recipe->width_bits));
+    for (uint32_t bit = 0; bit < recipe->width_bits; bit++)
+        if ((recipe->seed + 31 * number + 7 * (uint64_t)bit) % 3 != 0) out[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+
 /* Some empty, most short, and some so long that forty of them are more than a block. */
 size_t recipe_text(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_LONG_TEXT]) {
     struct nigh__rng rng = {.state = nigh__mix(recipe->seed * 7 + number)};
@@ -137,6 +144,7 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
                            nigh_error *error) {
     uint8_t *signature = malloc(nigh_signature_bytes(recipe->width_bits));
     uint8_t *weights = malloc(recipe->width_bits);
+    uint8_t *mask = malloc(nigh_signature_bytes(recipe->width_bits));
     char *text = malloc(RECIPE_MAX_LONG_TEXT);
     uint32_t keys[NIGH_MAX_KEYS];
     nigh_status status = NIGH_OK;
@@ -154,10 +162,15 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
             recipe_weights(recipe, i, weights);
             document.weights = weights;
         }
+        if (recipe->masks) {
+            recipe_mask(recipe, i, mask);
+            document.mask = mask;
+        }
         add_text(recipe, i, text, keys, &document);
         status = nigh_writer_add(writer, &document, error);
     }
     free(text);
+    free(mask);
     free(weights);
     free(signature);
     return status;

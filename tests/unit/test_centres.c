@@ -100,7 +100,7 @@ static void expect_plain(const nigh_context *context, uint32_t words, uint32_t k
     for (uint32_t threads = 1; threads < 4; threads += 2) {
         struct nigh__parallel parallel = {.context = context, .threads = threads};
         struct nigh__centres centres;
-        assert_int_equal(nigh__centres_find(&parallel, rows, words, &neighbours, &centres), NIGH_OK);
+        assert_int_equal(nigh__centres_find(&parallel, rows, NULL, words, &neighbours, &centres), NIGH_OK);
         assert_int_equal(centres.count, count);
         assert_int_equal(centres.words, words < 8 ? words : 8);
         assert_memory_equal(centres.nodes, nodes, count * sizeof *nodes);
@@ -129,7 +129,7 @@ static void the_middle_is_near_to_all(void **state) {
     struct nigh__centres centres;
     uint64_t sum = 0;
     know_all(&neighbours, *state, rows, COUNT, WORDS, MAX_K);
-    assert_int_equal(nigh__centres_find(&parallel, rows, WORDS, &neighbours, &centres), NIGH_OK);
+    assert_int_equal(nigh__centres_find(&parallel, rows, NULL, WORDS, &neighbours, &centres), NIGH_OK);
     for (size_t i = 0; i < COUNT; i++) {
         uint32_t nearest = UINT32_MAX;
         for (size_t c = 0; c < centres.count; c++) {
@@ -152,7 +152,7 @@ static void a_handful(void **state) {
         struct nigh__parallel parallel = {.context = *state, .threads = 1};
         struct nigh__centres centres;
         know_all(&neighbours, *state, rows, count, 1, count - 1);
-        assert_int_equal(nigh__centres_find(&parallel, rows, 1, &neighbours, &centres), NIGH_OK);
+        assert_int_equal(nigh__centres_find(&parallel, rows, NULL, 1, &neighbours, &centres), NIGH_OK);
         assert_int_equal(centres.count, count - MIN_NEW);
         nigh__centres_release(*state, &centres);
         nigh__neighbours_release(*state, &neighbours);
@@ -259,7 +259,7 @@ static void stopped(void **state) {
     struct nigh__groups groups;
     know_all(&neighbours, *state, rows, COUNT, 1, MAX_K);
     atomic_store(&parallel.cancelled, true);
-    assert_int_equal(nigh__centres_find(&parallel, rows, 1, &neighbours, &centres), NIGH_ECANCELLED);
+    assert_int_equal(nigh__centres_find(&parallel, rows, NULL, 1, &neighbours, &centres), NIGH_ECANCELLED);
     nigh__centres_release(*state, &centres);
     centres = given_centres(*state, rows, COUNT, 1);
     assert_int_equal(nigh__groups_make(&parallel, &centres, &groups), NIGH_ECANCELLED);

@@ -181,7 +181,8 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_FACTS, 9, UINT32_MAX, true, "more found than there were"},
         {NIGH__GRAPH_FACTS, 12, 129, true, "a distance of more bits than there are"},
         {NIGH__GRAPH_FACTS, 13, 3, true, "centres longer than a signature, or than they can be"},
-        {NIGH__GRAPH_FACTS, 14, 1, true, "a byte is not zero"},
+        {NIGH__GRAPH_FACTS, 14, 2, true, "neighbours found in a way that there is not"},
+        {NIGH__GRAPH_FACTS, 15, 4097, true, "a sample of fewer nodes than it can be of"},
         {NIGH__GRAPH_ORDER, 5, ROWS, false, "a row number is too large"},
         {NIGH__GRAPH_ORDER, 5, number_at(&whole, NIGH__GRAPH_ORDER, 4), false, "two nodes are the same row"},
         {NIGH__GRAPH_EDGE_STARTS, 0, 1, false, "edges lie outside their section"},
@@ -258,7 +259,106 @@ static void without_centres(void **state) {
     free(whole.data);
 }
 
+/* ---------------------------------------------------------------------- the sample -- */
+
+/* The same rows with masks, and a graph of these with a sample of two super-blocks. */
+static void make_masked(struct fixture *f) {
+    struct recipe masked = recipe;
+    nigh_graph_options options;
+    nigh_graph_options_init(&options);
+    nigh_error error;
+    masked.masks = true;
+    scratch_free(f->path);
+    f->path = path_in(f->scratch, "c.nigh");
+    options.min_rows = 100;
+    options.masks = 1;
+    options.sample_step = 1;
+    assert_ok(recipe_add(f->context, f->path, &masked, 0, ROWS, &error), &error);
+    assert_ok(nigh_graph_build(f->context, f->path, &options, NULL, &error), &error);
+    assert_ok(check(f, &error), &error);
+}
+
+/* Some bits of each query; with a sample of all nodes a walk begins from the nearest. */
+static nigh_status search_masked(const struct fixture *f, const nigh_collection *collection, nigh_search_method method,
+                                 uint32_t threads, nigh_results **results, nigh_error *error) {
+    uint8_t masks[QUERIES * WIDTH / 8];
+    nigh_search_options options = by_graph(threads);
+    for (size_t i = 0; i < sizeof masks; i++) masks[i] = (uint8_t)(i * 37 + i / 16);
+    options.method = method;
+    options.masks = masks;
+    if (method != NIGH_SEARCH_GRAPH) options.effort = (uint32_t)NIGH_DEFAULT;
+    return nigh_search(collection, f->queries, QUERIES, &options, results, error);
+}
+
+static void begins_from_the_nearest_of_the_sample(void **state) {
+    struct fixture *f = *state;
+    nigh_collection *collection;
+    nigh_results *scanned;
+    nigh_error error;
+    make_masked(f);
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+    assert_ok(search_masked(f, collection, NIGH_SEARCH_SCAN, 1, &scanned, &error), &error);
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        nigh_results *walked;
+        assert_ok(search_masked(f, collection, NIGH_SEARCH_GRAPH, threads, &walked, &error), &error);
+        for (size_t q = 0; q < QUERIES; q++) { /* of equally near ones others may be there */
+            size_t many;
+            size_t some;
+            const nigh_match *x = nigh_results_matches(scanned, q, &many);
+            const nigh_match *y = nigh_results_matches(walked, q, &some);
+            assert_int_equal(many, some);
+            for (size_t i = 0; i < many; i++) assert_int_equal(x[i].distance, y[i].distance);
+        }
+        nigh_results_free(walked);
+    }
+    nigh_results_free(scanned);
+    nigh_collection_close(collection);
+}
+
+static void the_sample_is_that_of_the_nodes(void **state) {
+    struct fixture *f = *state;
+    nigh_collection *collection;
+    nigh_results *results = NULL;
+    nigh_error error = {.status = NIGH_OK};
+    make_masked(f);
+    struct bytes whole = file_read_all(f->graph);
+    const uint64_t checksum = segment_checksum(f);
+    const uint32_t ends[] = {0, 2 * 130 * 32 - 1}; /* of two super-blocks of 130 columns, 32 numbers each */
+    for (size_t i = 0; i < 2; i++) {
+        const uint32_t at = ends[i];
+        forge_number(f, &whole, checksum, NIGH__GRAPH_SAMPLE, at, ~number_at(&whole, NIGH__GRAPH_SAMPLE, at));
+        assert_int_equal(check(f, &error), NIGH_ECORRUPT);
+        assert_string_equal(error.why, "the sample is not that of its nodes");
+        assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+        assert_ok(search_masked(f, collection, NIGH_SEARCH_GRAPH, 2, &results, &error), &error); /* poorer, not wrong */
+        nigh_results_free(results);
+        nigh_collection_close(collection);
+    }
+    forge_number(f, &whole, checksum, NIGH__GRAPH_FACTS, 15, 2); /* of which there would be one super-block */
+    assert_int_equal(check(f, &error), NIGH_ECORRUPT);
+    free(whole.data);
+}
+
 /* ----------------------------------------------------------------------- cut short -- */
+
+static void sample_cut_short(void **state) {
+    struct fixture *f = *state;
+    const char *sanitize = getenv("NIGH_SANITIZE");
+    if (sanitize != NULL && strstr(sanitize, "thread") != NULL) skip();
+    nigh_collection *collection;
+    nigh_results *results;
+    nigh_error error;
+    make_masked(f);
+    assert_ok(nigh_fault_guard_install(&error), &error);
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+    assert_int_equal(truncate(f->graph, 4096), 0);
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        assert_int_equal(search_masked(f, collection, NIGH_SEARCH_GRAPH, threads, &results, &error), NIGH_EIO);
+        assert_null(results);
+        assert_non_null(strstr(error.file, FIRST));
+    }
+    nigh_collection_close(collection);
+}
 
 /* Someone cuts a file while it is searched: both are guarded, and the search after it is well. */
 static void files_cut_short(void **state) {
@@ -471,6 +571,9 @@ int main(void) {
         WITH_FIXTURE(centres_have_eight_words),
         WITH_FIXTURE(without_centres),
         WITH_FIXTURE(files_cut_short),
+        WITH_FIXTURE(sample_cut_short),
+        WITH_FIXTURE(begins_from_the_nearest_of_the_sample),
+        WITH_FIXTURE(the_sample_is_that_of_the_nodes),
         WITH_FIXTURE(the_same_whoever_helps),
         cmocka_unit_test(all_the_effort_is_the_scan),
         WITH_FIXTURE(nothing_is_nearer_than_equal),

@@ -112,7 +112,7 @@ static void joining_first_is_joining(void **state) {
         for (size_t way = 0; way < 2; way++) {
             struct nigh__joining joining;
             assert_true(nigh__neighbours_make(*state, NODES, K, K, false, &neighbours[way]));
-            assert_true(nigh__joining_make(*state, rows, WORDS, &neighbours[way], 1, &joining));
+            assert_true(nigh__joining_make(*state, rows, NULL, WORDS, &neighbours[way], 1, &joining));
             assert_true(nigh__joining_room(&joining, counts[c]));
             if (way == 0)
                 nigh__join_first(&joining, 0, nodes, counts[c]);
@@ -144,7 +144,7 @@ static void opposites_are_too_far(void **state) {
     rows[2][0] = 1;
     rows[3][0] = ~UINT64_C(1);
     assert_true(nigh__neighbours_make(*state, NODES, K, K, false, &neighbours));
-    assert_true(nigh__joining_make(*state, rows[0], WORDS, &neighbours, 1, &joining));
+    assert_true(nigh__joining_make(*state, rows[0], NULL, WORDS, &neighbours, 1, &joining));
     assert_true(nigh__joining_room(&joining, NODES));
     nigh__join_first(&joining, 0, nodes, NODES);
     for (uint32_t i = 0; i < NODES; i++) {
@@ -285,7 +285,7 @@ static void thinning_equals_the_plain_way(void **state) {
             keys[v][counts[v]++] = (forward[u][i] >> 32) << 32 | u;
         }
     }
-    assert_int_equal(nigh__thin(&parallel, rows, WORDS, &neighbours, DEGREE), NIGH_OK);
+    assert_int_equal(nigh__thin(&parallel, rows, NULL, WORDS, &neighbours, DEGREE), NIGH_OK);
     for (uint32_t u = 0; u < COUNT; u++) {
         const uint32_t kept = thin_if_many(rows, WORDS, keys[u], counts[u], DEGREE);
         thinned = thinned || counts[u] > 2 * DEGREE; /* so more than DEGREE different ones */

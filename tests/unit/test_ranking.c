@@ -39,6 +39,25 @@ static void test_levels(void **state) {
     }
 }
 
+/* By the levels. */
+static void test_masks_of_weights(void **state) {
+    uint8_t weights[WIDTH];
+    uint8_t mask[BYTES + 1];
+    (void)state;
+    for (uint32_t heaviest = 0; heaviest <= 255; heaviest++) {
+        for (uint32_t width = 1; width <= WIDTH; width += 9) {
+            for (uint32_t j = 0; j < width; j++) weights[j] = (uint8_t)(j == 0 ? heaviest : (7 * j) % (heaviest + 1));
+            memset(mask, 0x5a, sizeof mask);
+            nigh__weights_mask(weights, width, mask);
+            for (uint32_t j = 0; j < 8 * ((width + 7) / 8); j++) {
+                const bool counts = heaviest > 0 && j < width && nigh__weight_level(weights[j], heaviest) >= 2;
+                assert_int_equal(mask[j / 8] >> j % 8 & 1, counts);
+            }
+            assert_int_equal(mask[(width + 7) / 8], 0x5a);
+        }
+    }
+}
+
 /* Masked bits neither count nor make others lighter. */
 static void test_planes(void **state) {
     uint8_t weights[WIDTH] = {255, 16, 128, 100, 1};
@@ -171,8 +190,38 @@ static void test_methods_that_count_bits(void **state) {
     options.probe = NIGH_PROBE_AUTO;
     options.method = NIGH_SEARCH_SKETCH;
     refuse(&place, &options, "sketches cannot be searched in some of the bits only, nor by weights");
+    place_release(&place);
+}
+
+/* A graph ranks by weights too: with an effort of all documents as the scan does. */
+static void test_graph_by_weights(void **state) {
+    struct place place;
+    nigh_results *walked, *scanned;
+    nigh_graph_options graph;
+    nigh_error error;
+    place_init(&place, *state);
+    nigh_collection_close(place.collection);
+    nigh_graph_options_init(&graph);
+    graph.min_rows = 1;
+    assert_ok(nigh_graph_build(*state, place.path, &graph, NULL, &error), &error);
+    assert_ok(nigh_collection_open(*state, place.path, NULL, &place.collection, &error), &error);
+    for (uint32_t i = 0; i < WIDTH; i++) place.weights[i] = (uint8_t)(i % 3 == 0 ? 0 : i * 5);
+    nigh_search_options options = weighted(&place);
+    options.k = 50;
+    assert_ok(nigh_search(place.collection, place.query, 2, &options, &scanned, &error), &error);
     options.method = NIGH_SEARCH_GRAPH;
-    refuse(&place, &options, "a graph cannot be searched in some of the bits only, nor by weights");
+    options.effort = 50;
+    assert_ok(nigh_search(place.collection, place.query, 2, &options, &walked, &error), &error);
+    for (size_t q = 0; q < 2; q++) {
+        size_t count, same;
+        const nigh_match *found = nigh_results_matches(walked, q, &count);
+        const nigh_match *all = nigh_results_matches(scanned, q, &same);
+        assert_int_equal(count, 50);
+        assert_int_equal(same, 50);
+        for (size_t i = 0; i < count; i++) assert_int_equal(found[i].distance, all[i].distance);
+    }
+    nigh_results_free(walked);
+    nigh_results_free(scanned);
     place_release(&place);
 }
 
@@ -199,10 +248,12 @@ static void test_scale_of_each_query(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_masks_of_weights),
         cmocka_unit_test(test_planes),
         cmocka_unit_test(test_chance),
         cmocka_unit_test(test_rankings_that_make_no_sense),
         cmocka_unit_test(test_methods_that_count_bits),
+        cmocka_unit_test(test_graph_by_weights),
         cmocka_unit_test(test_scale_of_each_query),
     };
     return cmocka_run_group_tests_name("ranking", tests, context_setup, context_teardown);

@@ -127,7 +127,7 @@ static void test_ranked_refused(void **state) {
     nigh_tuning bad[6];
     for (size_t i = 0; i < 6; i++) bad[i] = ranked_sample();
     bad[0].asked = NIGH_TUNED_ANY; /* columns are for others */
-    bad[1].method = NIGH_SEARCH_GRAPH;
+    bad[1].method = NIGH_SEARCH_SKETCH;
     bad[2].slack = -2;
     bad[3].slack = 1e6;
     bad[4].slack = strtod("nan", NULL);

@@ -19,6 +19,7 @@
 #include "support/kernel_support.h"
 
 #define MAX_WORDS 1024u
+#define SOME 19u /* rows: two eights and some */
 #define ROWS 300u
 
 /* The next kernel that runs here; NULL at the end. */
@@ -90,6 +91,44 @@ static void check_pair(const struct nigh__weighted *kernel, const struct arena m
     }
 }
 
+/* Rows that end at a guard page, all by one call. */
+static void check_pairs(const struct nigh__weighted *kernel, const struct arena memory[3], size_t words) {
+    const uint64_t *one = arena_words(&memory[0], words);
+    const uint64_t *mask = arena_words(&memory[1], words);
+    const size_t most = (size_t)NIGH__PLANES / 2 * MAX_WORDS / words;
+    const size_t count = most < SOME ? most : SOME;
+    const uint64_t *masks = arena_words(&memory[2], count * words);
+    const uint64_t *rows = masks - count * words;
+    uint32_t under_one[SOME];
+    uint32_t under_row[SOME];
+    nigh__weighted_pairs(kernel, one, mask, rows, masks, count, words, under_one, under_row);
+    for (size_t i = 0; i < count; i++)
+        if (under_one[i] != distance_by_bits(one, mask, 1, rows + i * words, words) ||
+            under_row[i] != distance_by_bits(one, masks + i * words, 1, rows + i * words, words))
+            fail_msg("%s: pairs of %zu words", kernel->name, words);
+}
+
+/* The same of rows in the bits that planes say. */
+static void check_rows(const struct nigh__weighted *kernel, const struct arena memory[3], size_t words) {
+    const size_t most = MAX_WORDS / words;
+    const size_t count = most < SOME ? most : SOME;
+    const uint64_t *rows = arena_words(&memory[0], count * words);
+    for (uint32_t planes = 1; planes <= NIGH__PLANES; planes++) {
+        const struct nigh__asked asked = {arena_words(&memory[1], words), arena_words(&memory[2], planes * words),
+                                          planes};
+        uint32_t distances[SOME];
+        uint32_t least = UINT32_MAX;
+        const uint32_t smallest = nigh__weighted_rows(kernel, &asked, rows, count, words, distances);
+        for (size_t i = 0; i < count; i++) {
+            if (distances[i] != distance_by_bits(asked.query, asked.planes, planes, rows + i * words, words))
+                fail_msg("%s: row %zu of %zu words by %u planes", kernel->name, i, words, planes);
+            if (distances[i] < least) least = distances[i];
+        }
+        assert_int_equal(smallest, least);
+        assert_int_equal(nigh__weighted_rows(kernel, &asked, rows, 0, words, distances), UINT32_MAX);
+    }
+}
+
 static void test_one_and_pair(void **state) {
     (void)state;
     struct nigh__rng rng = {.state = 1};
@@ -102,6 +141,8 @@ static void test_one_and_pair(void **state) {
         for (size_t words = 1; words <= MAX_WORDS; words = next_words(words)) {
             check_one(kernel, memory, words);
             check_pair(kernel, memory, words);
+            check_pairs(kernel, memory, words);
+            check_rows(kernel, memory, words);
         }
     }
     for (size_t i = 0; i < 3; i++) arena_release(&memory[i]);
