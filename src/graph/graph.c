@@ -7,7 +7,6 @@
 
 #include "base/guard.h"
 #include "base/status.h"
-#include "graph/graph_sample.h"
 
 static nigh_status facts_lie(const struct nigh__sidecar *sidecar, size_t at, const char *why, nigh_error *error) {
     return nigh__sidecar_corrupt(sidecar, NIGH__GRAPH_FACTS, at, 1, why, error);
@@ -72,6 +71,11 @@ static bool find_centres(struct nigh__graph *graph, nigh_error *error) {
     graph->centres =
         nigh__sidecar_section(sidecar, NIGH__GRAPH_CENTRES, graph->centre_count * words, sizeof(uint64_t), error);
     return graph->centres != NULL;
+}
+
+struct nigh__columns_layout nigh__graph_sample_layout(const struct nigh__graph *graph, uint32_t words) {
+    const uint32_t step = graph->facts.sample_step;
+    return nigh__columns_layout_of(graph->nodes / step + (graph->nodes % step != 0), 64 * words);
 }
 
 static bool find_sample(struct nigh__graph *graph, uint32_t words, nigh_error *error) {

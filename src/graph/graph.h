@@ -35,6 +35,7 @@
 #define NIGH_GRAPH_GRAPH_H
 
 #include "collection/sidecar.h"
+#include "columns/columns.h"
 
 /* What it is to a collection (collection/extensions.h); in graph_extension.c. */
 #define NIGH__SIDECAR_GRAPH 2u
@@ -131,5 +132,8 @@ nigh_status nigh__graph_of_segment(const struct nigh__segment *segment, struct n
  * be poorer, not wrong.
  */
 nigh_status nigh__graph_check(const struct nigh__segment *segment, struct nigh__progress *progress, nigh_error *error);
+
+/* How the sample of a graph that has one is laid out (graph/graph_sample.h); `words` of a row. */
+struct nigh__columns_layout nigh__graph_sample_layout(const struct nigh__graph *graph, uint32_t words);
 
 #endif

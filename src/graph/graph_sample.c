@@ -19,11 +19,6 @@ uint32_t nigh__graph_sample_step(uint32_t wanted, uint32_t nodes) {
     return step < NIGH__GRAPH_MAX_STEP ? step : NIGH__GRAPH_MAX_STEP;
 }
 
-struct nigh__columns_layout nigh__graph_sample_layout(const struct nigh__graph *graph, uint32_t words) {
-    const uint32_t step = graph->facts.sample_step;
-    return nigh__columns_layout_of(graph->nodes / step + (graph->nodes % step != 0), 64 * words);
-}
-
 uint8_t *nigh__graph_sample_make(const nigh_context *context, const struct nigh__graph *graph, const uint64_t *rows,
                                  uint32_t words) {
     const struct nigh__columns_layout layout = nigh__graph_sample_layout(graph, words);

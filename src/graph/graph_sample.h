@@ -24,9 +24,6 @@
 /* How far apart sampled nodes are: as wanted, or where that is 0 the default, which is none (0) for few nodes. */
 uint32_t nigh__graph_sample_step(uint32_t wanted, uint32_t nodes);
 
-/* Of a graph that has a sample; `words` of a row. */
-struct nigh__columns_layout nigh__graph_sample_layout(const struct nigh__graph *graph, uint32_t words);
-
 /* What the sample of `graph`, whose nodes and step are known, is made of rows in the order of the nodes; NULL: no
    memory.  The caller frees it. */
 uint8_t *nigh__graph_sample_make(const nigh_context *context, const struct nigh__graph *graph, const uint64_t *rows,

@@ -49,7 +49,7 @@ expect 0 '' "added 0 documents (0 distinct) to 'c.nigh', which now has 506; # s 
 # Answers that could be millions are made of fewer queries at a time, unless --batch says how many.
 expect 0 '' '' -- "$NIGH" generate -q -n 70000 --bits 64 -o many.npy
 expect 0 '' '' -- "$NIGH" generate -q -n 20 --bits 64 -o few.npy
-expect 0 '' '' -- "$NIGH" index -q many.nigh many.npy
+expect 0 '' '' -- "$NIGH" index -q many.nigh many.npy --no-tables
 # batches N OPTION...: the search takes N of them, and finds what it finds in one.
 batches() {
     local count=$1
