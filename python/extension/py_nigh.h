@@ -15,6 +15,7 @@
 #ifndef NIGH_PY_NIGH_H
 #define NIGH_PY_NIGH_H
 
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <nigh.h>

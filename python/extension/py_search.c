@@ -182,13 +182,14 @@ static nigh_status tune_and_store(struct py_collection *self, const char *path, 
 
 PyObject *py_tune(PyObject *object, PyObject *arguments) {
     struct py_collection *self = (struct py_collection *)object;
-    PyObject *given, *report;
-    const char *path = NULL;
+    PyObject *given, *place, *report;
     struct py_call call;
     nigh_tune_options options;
     nigh_tuning tuning = {.size = sizeof tuning};
     nigh_tune_result result = {.size = sizeof result};
-    if (!PyArg_ParseTuple(arguments, "OzO", &given, &path, &report) || py_collection_enter(self) != 0) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO", &given, &place, &report)) return NULL;
+    const char *path = place == Py_None ? NULL : PyBytes_AsString(place);
+    if (PyErr_Occurred() || py_collection_enter(self) != 0) return NULL;
     py_call_begin(&call, self->state, report);
     nigh_tune_options_init(&options);
     options.progress = &call.progress;

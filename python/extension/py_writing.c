@@ -166,42 +166,51 @@ static PyObject *write_rows(PyObject *module, PyObject *arguments) {
 
 /* ------------------------------------------------- what searches go faster by -- */
 
-static nigh_status build_graph(struct py_call *call, const char *path, uint32_t threads) {
+struct building {
+    unsigned int threads;
+    long long min_rows; /* negative: as usual */
+};
+
+static nigh_status build_graph(struct py_call *call, const char *path, struct building how) {
     nigh_graph_options options;
     nigh_graph_options_init(&options);
-    options.threads = threads;
+    options.threads = how.threads;
+    if (how.min_rows >= 0) options.min_rows = (uint64_t)how.min_rows;
     options.progress = &call->progress;
     return nigh_graph_build(call->state->context, path, &options, NULL, &call->error);
 }
 
-static nigh_status build_lists(struct py_call *call, const char *path, uint32_t threads) {
+static nigh_status build_lists(struct py_call *call, const char *path, struct building how) {
     nigh_lists_options options;
     nigh_lists_options_init(&options);
-    options.threads = threads;
+    options.threads = how.threads;
+    if (how.min_rows >= 0) options.min_rows = (uint64_t)how.min_rows;
     options.progress = &call->progress;
     return nigh_lists_build(call->state->context, path, &options, NULL, &call->error);
 }
 
-static nigh_status build_columns(struct py_call *call, const char *path, uint32_t threads) {
+static nigh_status build_columns(struct py_call *call, const char *path, struct building how) {
     nigh_columns_options options;
     nigh_columns_options_init(&options);
-    (void)threads;
+    options.threads = how.threads;
+    if (how.min_rows >= 0) options.min_rows = (uint64_t)how.min_rows;
     options.progress = &call->progress;
     return nigh_columns_build(call->state->context, path, &options, NULL, &call->error);
 }
 
 static PyObject *build(PyObject *module, PyObject *arguments) {
-    static nigh_status (*const builders[])(struct py_call *, const char *, uint32_t) = {build_graph, build_lists,
-                                                                                        build_columns};
+    static nigh_status (*const builders[])(struct py_call *, const char *, struct building) = {build_graph, build_lists,
+                                                                                               build_columns};
     const char *path = NULL;
-    unsigned int kind = 0, threads = 0;
+    unsigned int kind = 0;
+    struct building how = {0};
     PyObject *report;
     struct py_call call;
-    if (!PyArg_ParseTuple(arguments, "yIIO", &path, &kind, &threads, &report)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "yIILO", &path, &kind, &how.threads, &how.min_rows, &report)) return NULL;
     if (kind >= sizeof builders / sizeof *builders) return PyErr_Format(PyExc_ValueError, "there is no kind %u", kind);
     py_call_begin(&call, py_state_of(module), report);
     py_call_release(&call);
-    const int failed = py_call_end(&call, builders[kind](&call, path, threads));
+    const int failed = py_call_end(&call, builders[kind](&call, path, how));
     py_call_clear(&call);
     if (failed) return NULL;
     Py_RETURN_NONE;
@@ -211,6 +220,6 @@ PyMethodDef py_writing_functions[] = {
     {"index_source", index_source, METH_VARARGS, "index_source(path, source, reading, signer, options, report)"},
     {"index_paths", index_paths, METH_VARARGS, "index_paths(path, paths, reading, signer, options, report)"},
     {"write_rows", write_rows, METH_VARARGS, "write_rows(path, rows, count, width_bits, ids, report)"},
-    {"build", build, METH_VARARGS, "build(path, 0: graph | 1: slice lists | 2: columns, threads, report)"},
+    {"build", build, METH_VARARGS, "build(path, 0: graph | 1: slice lists | 2: columns, threads, min_rows, report)"},
     {NULL, NULL, 0, NULL},
 };

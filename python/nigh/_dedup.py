@@ -11,14 +11,13 @@ from typing import Any, NamedTuple, Optional, Union
 from . import _core, _parquet
 from ._errors import InvalidError
 from ._inputs import Data, Path, data_of, paths_of
+from ._options import features_of
 from ._progress import Bar, Progress
 from .collection import Collection
 
 _DOCUMENT = struct.Struct("<QQQdIBBxx")
 _PAIR = struct.Struct("<QQdIi")
 _NONE_64 = 2**64 - 2
-_NONE_32 = 2**32 - 2
-_ENDINGS = (".gz", ".zst", ".xz", ".bz2")
 
 
 class Pair(NamedTuple):
@@ -123,11 +122,10 @@ def _array(blob: bytes, kind: str) -> Any:
 
 
 def _signer(features: Optional[str], language: Optional[str], seed: Optional[int]) -> Optional[dict[str, Any]]:
-    """Keywords of the extension; "ngrams:3" names kind and length."""
+    """None: three words in a row."""
     if features is None and language is None and seed is None:
         return None
-    kind, _, length = (features or "ngrams:3").partition(":")
-    return {"features": kind, "feature_length": int(length) if length else None, "language": language, "seed": seed}
+    return {**features_of(features or "ngrams:3"), "language": language, "seed": seed}
 
 
 def dedup(

@@ -118,13 +118,22 @@ def _of_table(table: Any, column: str, id: Optional[str], score: Optional[str]) 
     plain = plain_columns(table, column, id, score)
     pa = pyarrow()
     plain = plain if isinstance(plain, pa.Table) else pa.Table.from_batches([plain])
-    return Data((lambda: plain,), lambda mask: table.filter(arrow_mask(mask)))
+    return Data((lambda: plain,), lambda mask: filter_rows(table, mask))
 
 
-def arrow_mask(mask: bytes) -> Any:
-    """Bytes of 0 and 1 as an Arrow array of booleans."""
+def filter_rows(table: Any, mask: bytes) -> Any:
+    """The rows of a table or batch whose byte of the mask is 1, with the very schema.
+
+    Arrow cannot choose among views of strings yet, so these go by way of plain ones.
+    """
     pa = pyarrow()
-    return pa.Array.from_buffers(pa.uint8(), len(mask), [None, pa.py_buffer(mask)]).cast(pa.bool_())
+    chosen = pa.Array.from_buffers(pa.uint8(), len(mask), [None, pa.py_buffer(mask)]).cast(pa.bool_())
+    plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+    fields = [field.with_type(plain.get(str(field.type), field.type)) for field in table.schema]
+    schema = pa.schema(fields, metadata=table.schema.metadata)
+    if schema.equals(table.schema):
+        return table.filter(chosen)
+    return table.cast(schema).filter(chosen).cast(table.schema)
 
 
 def streamed(schema: Any, batches: Callable[[], Iterable[Any]], column: str, id: Any, score: Any) -> Source:
@@ -142,11 +151,11 @@ def streamed(schema: Any, batches: Callable[[], Iterable[Any]], column: str, id:
 
 
 def _of_dataset(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
-    import pyarrow.dataset
+    from pyarrow.dataset import dataset
 
     names = [name for name in (column, id, score) if name is not None]
     source = streamed(data.schema, lambda: data.to_batches(columns=names), column, id, score)
-    return Data(source, lambda mask: pyarrow.dataset.dataset(data.to_table().filter(arrow_mask(mask))))
+    return Data(source, lambda mask: dataset(filter_rows(data.to_table(), mask)))
 
 
 def _of_reader(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:

@@ -12,12 +12,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import InvalidError, NotFoundError
-from ._inputs import Data, Path, arrow_mask, pyarrow, streamed
+from ._inputs import Data, Path, filter_rows, pyarrow, streamed
 
 if TYPE_CHECKING:
     from ._dedup import DedupResult, _Run
 
 _MAGIC = b"PAR1"
+_BATCH_BYTES = 1 << 22
 
 
 def _is_parquet(path: bytes) -> bool:
@@ -63,12 +64,12 @@ class _Files:
 
     @staticmethod
     def open(file: str) -> Any:
-        pyarrow()
-        import pyarrow.parquet
+        pa = pyarrow()
+        import pyarrow.parquet as parquet
 
         try:
-            return pyarrow.parquet.ParquetFile(file)
-        except pyarrow.ArrowException as error:
+            return parquet.ParquetFile(file)
+        except pa.ArrowException as error:
             raise InvalidError(f"'{file}' cannot be read: {error}") from None
 
     def batches(self) -> Iterable[Any]:
@@ -77,7 +78,14 @@ class _Files:
             with self.open(file) as opened:
                 if opened.metadata.num_rows != rows:
                     raise InvalidError(f"'{file}' changed while it was read")
-                yield from opened.iter_batches(columns=self.names)
+                yield from opened.iter_batches(_batch_rows(opened.metadata), columns=self.names)
+
+
+def _batch_rows(metadata: Any) -> int:
+    """So many rows that a batch has about 4 MiB; a batch may span row groups."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    average = sum(group.total_byte_size for group in groups) // max(metadata.num_rows, 1)
+    return int(min(max(_BATCH_BYTES // max(average, 64), 1), 8192))
 
 
 def _compression(metadata: Any) -> Any:
@@ -92,14 +100,14 @@ def _compression(metadata: Any) -> Any:
 
 def _copy(opened: Any, target: str, mask: bytes) -> int:
     """Writes the rows that stay.  Gives their number."""
-    import pyarrow.parquet
+    import pyarrow.parquet as parquet
 
     first = written = 0
     compression = _compression(opened.metadata)
-    with pyarrow.parquet.ParquetWriter(target, opened.schema_arrow, compression=compression) as writer:
+    with parquet.ParquetWriter(target, opened.schema_arrow, compression=compression) as writer:
         for number in range(opened.metadata.num_row_groups):
             group = opened.read_row_group(number)
-            stays = group.filter(arrow_mask(mask[first : first + group.num_rows]))
+            stays = filter_rows(group, mask[first : first + group.num_rows])
             first += group.num_rows
             written += stays.num_rows
             if stays.num_rows > 0:

@@ -13,6 +13,7 @@ from . import _core
 from ._arrays import array_of, rows_of
 from ._errors import InvalidError
 from ._inputs import Path, data_of, paths_of
+from ._options import features_of
 from ._progress import Bar, Progress
 
 _MATCH = struct.Struct("<QII")
@@ -233,13 +234,19 @@ class Collection:
         self._core.close()
         self._core = fresh
 
-    def build(self, *kinds: str, threads: int = 0, progress: Progress = None) -> None:
-        """Makes what searches go faster by: "graph", "slices" or "columns"."""
+    def build(
+        self, *kinds: str, min_rows: Optional[int] = None, threads: int = 0, progress: Progress = None
+    ) -> None:
+        """Makes what searches go faster by: "graph", "slices" or "columns".
+
+        Segments of fewer than ``min_rows`` distinct signatures get none (default: as many as it pays for).
+        """
+        least = -1 if min_rows is None else min_rows
         with Bar(progress) as bar:
             for kind in kinds or ("graph",):
                 if kind not in _BUILDS:
                     raise InvalidError(f"there is no kind {kind!r}; there are: {', '.join(_BUILDS)}")
-                _core.build(os.fsencode(self.path), _BUILDS.index(kind), threads, bar.report)
+                _core.build(os.fsencode(self.path), _BUILDS.index(kind), threads, least, bar.report)
         self.refresh()
 
     def tune(self, *, store: bool = True, progress: Progress = None, **targets: Any) -> dict[str, Any]:
@@ -434,10 +441,9 @@ def add(
     with Bar(progress) as bar:
         if _is_rows(data):
             return _add_rows(place, data, width_bits, ids, bar)
-        kind, _, length = (features or "").partition(":")
         signer: Optional[dict[str, Any]] = {
-            "scheme": scheme, "width_bits": width_bits, "features": kind or None, "language": language,
-            "feature_length": int(length) if length else None, "threshold": threshold, "seed": seed,
+            "scheme": scheme, "width_bits": width_bits, "language": language, "threshold": threshold, "seed": seed,
+            **features_of(features),
         }  # fmt: skip
         if os.path.exists(path) and scheme is None:
             signer = None

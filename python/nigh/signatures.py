@@ -9,6 +9,7 @@ from . import _core
 from ._arrays import array_of, rows_of
 from ._errors import InvalidError
 from ._inputs import data_of
+from ._options import features_of
 from ._progress import Bar, Progress
 
 
@@ -33,11 +34,8 @@ def sign(
     >>> nigh.sign(["one", "two", "one"], scheme="simhash").shape
     (3, 8)
     """
-    kind, _, length = (features or "").partition(":")
-    options = {
-        "scheme": scheme, "width_bits": width_bits, "features": kind or None, "language": language, "seed": seed,
-        "feature_length": int(length) if length else None,
-    }  # fmt: skip
+    named = {"scheme": scheme, "width_bits": width_bits, "language": language, "seed": seed}
+    options = {**named, **features_of(features)}
     given = data_of([data] if isinstance(data, str) else data, column)
     with Bar(progress) as bar:
         rows, numbers, sure, width = _core.sign(given.source, options, threads, bar.report)
