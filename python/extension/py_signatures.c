@@ -14,7 +14,7 @@ struct signing {
     nigh_vocabulary *vocabulary;
     nigh_signer *signer;
     unsigned int threads;
-    struct py_blob rows, numbers, weights;
+    struct py_blob rows, numbers, weights, keys;
 };
 
 /* One pass to count words, for schemes that weigh by them. */
@@ -36,16 +36,22 @@ static nigh_status count_words(struct signing *signing) {
     return status;
 }
 
+/* What is NULL or empty adds nothing. */
+static void copy_to(struct py_blob *blob, const void *from, size_t length) {
+    void *place = from == NULL || length == 0 ? NULL : py_blob_add(blob, length);
+    if (place != NULL) memcpy(place, from, length);
+}
+
 static nigh_status take_row(struct signing *signing, const nigh_signed *row) {
+    const nigh_document *document = row->document;
     const uint32_t width = nigh_signer_width(signing->signer);
-    const size_t bytes = nigh_signature_bytes(width);
-    uint8_t *place = py_blob_add(&signing->rows, bytes), *sure = py_blob_add(&signing->weights, width);
-    uint64_t *number = py_blob_add(&signing->numbers, sizeof *number);
-    if (place == NULL || number == NULL || sure == NULL) return NIGH_ENOMEM;
-    memcpy(place, row->document->signature, bytes);
-    memcpy(sure, row->document->weights, width);
-    *number = row->number;
-    return NIGH_OK;
+    copy_to(&signing->rows, document->signature, nigh_signature_bytes(width));
+    copy_to(&signing->weights, document->weights, width);
+    copy_to(&signing->keys, document->keys, document->key_count * sizeof *document->keys);
+    copy_to(&signing->numbers, &row->number, sizeof row->number);
+    const int failed =
+        signing->rows.failed || signing->weights.failed || signing->keys.failed || signing->numbers.failed;
+    return failed ? NIGH_ENOMEM : NIGH_OK;
 }
 
 static nigh_status sign_all(struct signing *signing, nigh_text_reader *reader) {
@@ -55,7 +61,8 @@ static nigh_status sign_all(struct signing *signing, nigh_text_reader *reader) {
     nigh_error *error = &signing->call.error;
     nigh_signing_options_init(&options);
     options.threads = signing->threads;
-    options.keep_weights = 1;
+    options.keep_texts = signing->options.threshold > 0; /* then there are keys, and no weights */
+    options.keep_weights = !options.keep_texts;
     options.progress = &signing->call.progress;
     nigh_status status = nigh_signing_open(signing->signer, reader, &options, &handle, error);
     while (status == NIGH_OK) {
@@ -79,15 +86,20 @@ static nigh_status sign_source(struct signing *signing) {
     return status;
 }
 
-/* Rows, the numbers of the documents that have one as '<Q', how sure each bit is, and the width. */
+/*
+ * Rows, the numbers of the documents that have one as '<Q', how sure each bit is, the keys of which near-copies share
+ * one as '<I' (where the signer has a threshold), and the width.
+ */
 static PyObject *signed_rows(struct signing *signing, int failed) {
-    PyObject *rows = py_blob_take(&signing->rows), *numbers = py_blob_take(&signing->numbers);
-    PyObject *weights = py_blob_take(&signing->weights);
-    if (!failed && rows != NULL && numbers != NULL && weights != NULL)
-        return Py_BuildValue("NNNI", rows, numbers, weights, nigh_signer_width(signing->signer));
-    Py_XDECREF(rows);
-    Py_XDECREF(numbers);
-    Py_XDECREF(weights);
+    struct py_blob *const blobs[] = {&signing->rows, &signing->numbers, &signing->weights, &signing->keys};
+    PyObject *taken[4];
+    for (size_t i = 0; i < 4; i++) {
+        taken[i] = py_blob_take(blobs[i]);
+        failed |= taken[i] == NULL;
+    }
+    if (!failed)
+        return Py_BuildValue("NNNNI", taken[0], taken[1], taken[2], taken[3], nigh_signer_width(signing->signer));
+    for (size_t i = 0; i < 4; i++) Py_XDECREF(taken[i]);
     return NULL;
 }
 
@@ -180,7 +192,7 @@ static PyObject *pairs(PyObject *module, PyObject *arguments) {
 }
 
 PyMethodDef py_signature_functions[] = {
-    {"sign", sign, METH_VARARGS, "sign(source, signer, threads, report): rows, numbers, weights, width_bits"},
+    {"sign", sign, METH_VARARGS, "sign(source, signer, threads, report): rows, numbers, weights, keys, width_bits"},
     {"distances", distances, METH_VARARGS, "distances(a, b, bytes): bytes of uint32"},
     {"pairs", pairs, METH_VARARGS, "pairs(rows, others or None, width_bits, radius, threads, report)"},
     {NULL, NULL, 0, NULL},

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._dedup import DedupResult, _Run
 
 _MAGIC = b"PAR1"
-_BATCH_BYTES = 1 << 22
+_BATCH_BYTES = 1 << 21
 
 
 def _is_parquet(path: bytes) -> bool:
@@ -82,7 +82,7 @@ class _Files:
 
 
 def _batch_rows(metadata: Any) -> int:
-    """So many rows that a batch has about 4 MiB; a batch may span row groups."""
+    """So many rows that a batch has about 2 MiB; a batch may span row groups."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     average = sum(group.total_byte_size for group in groups) // max(metadata.num_rows, 1)
     return int(min(max(_BATCH_BYTES // max(average, 64), 1), 8192))

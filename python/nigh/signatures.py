@@ -38,7 +38,7 @@ def sign(
     options = {**named, **features_of(features)}
     given = data_of([data] if isinstance(data, str) else data, column)
     with Bar(progress) as bar:
-        rows, numbers, sure, width = _core.sign(given.source, options, threads, bar.report)
+        rows, numbers, sure, _, width = _core.sign(given.source, options, threads, bar.report)
     size = (width + 7) // 8
     total = len(given.source[0]) if len(given.source) == 3 else _rows_in(given.source[0]())
     signed = _spread(array_of(rows, "B", size), array_of(numbers, "Q"), total, size)
