@@ -237,13 +237,11 @@ static PyGetSetDef properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static char type_doc[] = "An open collection.";
+
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t) "An open collection."},
-    {Py_tp_new, open_collection},
-    {Py_tp_dealloc, release},
-    {Py_tp_methods, type_methods},
-    {Py_tp_getset, properties},
-    {0, NULL},
+    {Py_tp_doc, type_doc},         {Py_tp_new, open_collection}, {Py_tp_dealloc, release},
+    {Py_tp_methods, type_methods}, {Py_tp_getset, properties},   {0, NULL},
 };
 
 static PyType_Spec spec = {

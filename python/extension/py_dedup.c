@@ -323,8 +323,10 @@ static PyMethodDef type_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static char type_doc[] = "What a de-duplication found.";
+
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)(uintptr_t) "What a de-duplication found."},
+    {Py_tp_doc, type_doc},
     {Py_tp_dealloc, release},
     {Py_tp_methods, type_methods},
     {0, NULL},

@@ -23,10 +23,11 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#define THEMES 5
 static int add_functions(PyObject *module) {
-    PyMethodDef *const themes[] = {functions, py_dedup_functions, py_writing_functions, py_signature_functions,
-                                   py_against_functions};
-    for (size_t i = 0; i < sizeof themes / sizeof *themes; i++)
+    PyMethodDef *const themes[THEMES] = {functions, py_dedup_functions, py_writing_functions, py_signature_functions,
+                                         py_against_functions};
+    for (size_t i = 0; i < THEMES; i++)
         if (PyModule_AddFunctions(module, themes[i]) != 0) return -1;
     return 0;
 }

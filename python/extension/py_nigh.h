@@ -153,8 +153,8 @@ struct py_collection {
 /* Returns: 0; -1 and an exception is set where it is closed.  Each is followed by a leave. */
 int py_collection_enter(struct py_collection *collection);
 void py_collection_leave(struct py_collection *collection);
-PyObject *py_search_rows(PyObject *self, PyObject *arguments);
-PyObject *py_search_texts(PyObject *self, PyObject *arguments);
-PyObject *py_tune(PyObject *self, PyObject *arguments);
+PyObject *py_search_rows(PyObject *object, PyObject *arguments);
+PyObject *py_search_texts(PyObject *object, PyObject *arguments);
+PyObject *py_tune(PyObject *object, PyObject *arguments);
 
 #endif

@@ -204,6 +204,8 @@ class Collection:
         self._open = (verify, load)
         with Bar(progress) as bar:
             self._core = _core.Collection(os.fsencode(path), verify, load, bar.report)
+        self.width_bits: int = self.info["width_bits"]
+        """The bits of a signature."""
 
     # ------------------------------------------------------------ making --
 
@@ -286,13 +288,18 @@ class Collection:
         given = {**options, "k": _ALL if k is None else k, "radius": radius, "method": method, "threads": threads}
         if exact:
             given["stop"] = "certain"
+        if progress is False:
+            return self._ask(query, given, None)
         with Bar(progress) as bar:
-            if isinstance(query, str):
-                return Answers(self, self._core.search_texts((query,), given, bar.report))
-            if isinstance(query, (list, tuple)) and all(isinstance(item, str) for item in query):
-                return Answers(self, self._core.search_texts(tuple(query), given, bar.report))
-            rows, count = rows_of(query, self.width_bits)
-            return Answers(self, self._core.search_rows(rows, count, given, bar.report))
+            return self._ask(query, given, bar.report)
+
+    def _ask(self, query: Any, given: dict[str, Any], report: Any) -> Answers:
+        if isinstance(query, str):
+            return Answers(self, self._core.search_texts((query,), given, report))
+        if isinstance(query, (list, tuple)) and all(isinstance(item, str) for item in query):
+            return Answers(self, self._core.search_texts(tuple(query), given, report))
+        rows, count = rows_of(query, self.width_bits)
+        return Answers(self, self._core.search_rows(rows, count, given, report))
 
     def against(
         self,
@@ -321,11 +328,6 @@ class Collection:
     def info(self) -> dict[str, Any]:
         """Counts and sizes, by name."""
         return self._core.describe()
-
-    @property
-    def width_bits(self) -> int:
-        """The bits of a signature."""
-        return int(self.info["width_bits"])
 
     @property
     def scheme(self) -> dict[str, str]:
