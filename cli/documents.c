@@ -196,6 +196,14 @@ static bool is_shown(struct cli_problems *problems, const nigh_error *problem) {
     return false;
 }
 
+/* What is to be done about a file that is skipped; "": nothing that we know of. */
+static const char *hint_of(const nigh_error *problem) {
+    const size_t length = strlen(problem->file), ending = strlen(".parquet");
+    const bool parquet = length > ending && strcmp(problem->file + length - ending, ".parquet") == 0;
+    if (problem->reason != NIGH_REASON_NOT_TEXT || !parquet) return "";
+    return "; Parquet files are read from Python: python -m nigh dedup FILE -o FOLDER";
+}
+
 static void show_problem(void *user, const nigh_error *problem) {
     struct cli_problems *problems = user;
     char line[1024];
@@ -207,7 +215,8 @@ static void show_problem(void *user, const nigh_error *problem) {
         problem->reason == NIGH_REASON_OTHER_KEYS)
         cli_error(problems->job, "%s", line);
     else /* of all problems, only bytes that are not UTF-8 leave a document to go on with */
-        cli_error(problems->job, "%s: %s", problem->reason == NIGH_REASON_REPAIRED ? "repaired" : "skipped", line);
+        cli_error(problems->job, "%s: %s%s", problem->reason == NIGH_REASON_REPAIRED ? "repaired" : "skipped", line,
+                  hint_of(problem));
 }
 
 /* The library reads documents from one stream at most, by the name "-". */

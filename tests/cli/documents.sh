@@ -165,4 +165,9 @@ expect 0 '' ANY -- "$NIGH" index --scheme simhash mixed.nigh notes
 grep -qx "nigh: skipped: 'notes/program': looks binary" .err || fail 'a binary file'
 contains .err 'added 5 documents'
 
+# Parquet files are for Python, and the tool says so.
+printf 'PAR1\x15\x00\x00\x01\x02 words\x00PAR1' > table.parquet
+expect 1 '' ANY -- "$NIGH" index tables.nigh table.parquet
+contains .err "'table.parquet': looks binary; Parquet files are read from Python: python -m nigh dedup FILE -o FOLDER"
+
 finish

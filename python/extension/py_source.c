@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tuples of str as documents.  A str lends its UTF-8, so nothing is copied; the GIL is taken once for some hundred
+ * of them.
+ */
+#include "py_nigh.h"
+
+#define BATCH 256 /* documents looked at with the GIL held once */
+
+int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *length) {
+    PyObject *item = PyTuple_GetItem(tuple, index);
+    Py_ssize_t bytes = 0;
+    *text = NULL;
+    *length = 0;
+    if (item == Py_None) return 0;
+    if (item != NULL && !PyUnicode_Check(item)) {
+        PyErr_Format(PyExc_TypeError, "document %zd is %R, which is no str", index, (PyObject *)Py_TYPE(item));
+        return -1;
+    }
+    *text = item == NULL ? NULL : PyUnicode_AsUTF8AndSize(item, &bytes);
+    *length = (size_t)bytes;
+    if (*text != NULL) return 0;
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "document %zd has a lone surrogate in it, which is no text", index);
+    return -1;
+}
+
+/* Asking a str for its UTF-8 makes it, once; asking later needs no GIL, but only the pointer that it gave. */
+struct lent {
+    const char *text, *id;
+    size_t text_length, id_length;
+};
+
+static nigh_status take_batch(struct py_source *source, struct lent *batch) {
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    const Py_ssize_t count = PyTuple_Size(source->texts);
+    nigh_status status = NIGH_OK;
+    source->taken = source->next;
+    source->limit = count - source->next < BATCH ? count : source->next + BATCH;
+    for (Py_ssize_t i = source->taken; i < source->limit && status == NIGH_OK; i++) {
+        struct lent *lent = &batch[i - source->taken];
+        *lent = (struct lent){0};
+        if (py_text_at(source->texts, i, &lent->text, &lent->text_length) != 0 ||
+            (source->ids != NULL && py_text_at(source->ids, i, &lent->id, &lent->id_length) != 0))
+            status = py_call_keep(source->call);
+    }
+    PyGILState_Release(gil);
+    return status;
+}
+
+struct tuple_source {
+    struct py_source *source;
+    struct lent batch[BATCH];
+};
+
+static nigh_status next(void *user, nigh_text *out, nigh_error *error) {
+    struct tuple_source *tuple = user;
+    struct py_source *source = tuple->source;
+    (void)error;
+    if (source->next == (Py_ssize_t)source->source.documents) return NIGH_END;
+    if (source->next == source->limit && take_batch(source, tuple->batch) != NIGH_OK) return NIGH_ECANCELLED;
+    const struct lent *lent = &tuple->batch[source->next - source->taken];
+    out->text = lent->text;
+    out->text_length = lent->text_length;
+    out->id = lent->id;
+    out->id_length = lent->id_length;
+    if (source->scores.buf != NULL) out->score = ((const double *)source->scores.buf)[source->next];
+    source->next++;
+    return NIGH_OK;
+}
+
+static nigh_status begin_again(void *user, nigh_error *error) {
+    struct tuple_source *tuple = user;
+    (void)error;
+    tuple->source->next = tuple->source->taken = tuple->source->limit = 0;
+    return NIGH_OK;
+}
+
+static int check_lengths(struct py_source *source, PyObject *scores) {
+    const Py_ssize_t count = PyTuple_Size(source->texts);
+    if (source->ids != NULL && PyTuple_Size(source->ids) != count)
+        return PyErr_SetString(PyExc_ValueError, "there are not as many ids as texts"), -1;
+    if (scores == Py_None) return 0;
+    if (PyObject_GetBuffer(scores, &source->scores, PyBUF_C_CONTIGUOUS) != 0) return -1;
+    if (source->scores.len == count * (Py_ssize_t)sizeof(double)) return 0;
+    return PyErr_SetString(PyExc_ValueError, "there are not as many scores as texts"), -1;
+}
+
+static int tuple_open(struct py_source *source, PyObject *given) {
+    PyObject *texts = NULL, *ids = NULL, *scores = NULL;
+    if (!PyArg_ParseTuple(given, "O!OO", &PyTuple_Type, &texts, &ids, &scores)) return -1;
+    if (ids != Py_None && !PyTuple_Check(ids)) return PyErr_SetString(PyExc_TypeError, "ids are no tuple"), -1;
+    source->texts = Py_NewRef(texts);
+    source->ids = ids == Py_None ? NULL : Py_NewRef(ids);
+    if (check_lengths(source, scores) != 0) return -1;
+    struct tuple_source *tuple = PyMem_Calloc(1, sizeof *tuple);
+    if (tuple == NULL) return PyErr_NoMemory(), -1;
+    tuple->source = source;
+    source->source.user = tuple;
+    source->source.next = next;
+    source->source.rewind = begin_again;
+    source->source.documents = (uint64_t)PyTuple_Size(texts);
+    return 0;
+}
+
+int py_source_init(struct py_source *source, struct py_call *call, PyObject *given) {
+    *source = (struct py_source){.call = call};
+    nigh_source_init(&source->source);
+    if (!PyTuple_Check(given)) return PyErr_SetString(PyExc_TypeError, "a source is a tuple"), -1;
+    const int failed =
+        PyTuple_Size(given) == 1 ? py_arrow_open(source, PyTuple_GetItem(given, 0)) : tuple_open(source, given);
+    if (failed) py_source_release(source);
+    return failed;
+}
+
+void py_source_release(struct py_source *source) {
+    if (source->arrow == NULL) PyMem_Free(source->source.user);
+    py_arrow_close(source->arrow);
+    if (source->scores.obj != NULL) PyBuffer_Release(&source->scores);
+    Py_CLEAR(source->texts);
+    Py_CLEAR(source->ids);
+    source->arrow = NULL;
+    source->source.user = NULL;
+}

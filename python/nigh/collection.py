@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collections: signatures or texts on disk, and searching them."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, NamedTuple, Optional, Union
+
+from . import _core
+from ._arrays import array_of, rows_of
+from ._errors import InvalidError
+from ._inputs import Path, data_of, paths_of
+from ._options import features_of
+from ._progress import Bar, Progress
+
+_MATCH = struct.Struct("<QII")
+_PROOF = struct.Struct("<IIIII")
+_AGAINST = struct.Struct("<QQQdIBBxx")
+_ALL = 2**32 - 2
+_ALL_64 = 2**64 - 2
+
+
+class Proof(NamedTuple):
+    """What is certain about the answer to one query."""
+
+    exact: bool
+    """These are the nearest, ties included."""
+    below: Optional[int]
+    """Nothing nearer than this was missed; None: nothing at all was."""
+    whole: Optional[int]
+    """The distance of what differs in all that counts: 1 - distance / whole is the similarity."""
+    chance: Optional[int]
+    """The distance that the nearest of as many random signatures would have."""
+
+
+class Match(NamedTuple):
+    """One document that was found."""
+
+    document: int
+    id: str
+    distance: int
+    similarity: float
+
+
+class Answers:
+    """What a search found: ``len()`` queries, each with its matches, the nearest first.
+
+    ``distances`` and ``documents`` are NumPy arrays of a row a query, filled up with the largest number and -1
+    where a query has fewer matches; ``limits``, ``flat_distances`` and ``flat_documents`` have them without filling:
+    those of query q are from ``limits[q]`` up to ``limits[q + 1]``.
+    """
+
+    def __init__(self, collection: Collection, parts: tuple[bytes, bytes, bytes, dict[str, Any]]) -> None:
+        self._collection = collection
+        self._limits, self._matches, self._proofs, self.stats = parts
+
+    def __len__(self) -> int:
+        return len(self._limits) // 8 - 1
+
+    @property
+    def exact(self) -> bool:
+        """Nothing can have been missed, for any query."""
+        return bool(self.stats["exact"])
+
+    @property
+    def limits(self) -> Any:
+        """Where the matches of each query begin, and at last where they end."""
+        return array_of(self._limits, "Q")
+
+    @property
+    def flat_documents(self) -> Any:
+        """The documents of all matches."""
+        return _column(self._matches, "Q", 0)
+
+    @property
+    def flat_distances(self) -> Any:
+        """The distances of all matches."""
+        return _column(self._matches, "I", 8)
+
+    def _filled(self, flat: Any, kind: str, rest: int) -> Any:
+        import numpy
+
+        limits = self.limits.astype(numpy.int64)
+        counts = limits[1:] - limits[:-1]
+        most = int(counts.max()) if len(counts) else 0
+        if len(counts) and int(counts.min()) == most:
+            return flat.reshape(len(counts), most).astype(kind)
+        filled: Any = numpy.full((len(counts), most), rest, kind)
+        filled[numpy.arange(most)[None, :] < counts[:, None]] = flat
+        return filled
+
+    @property
+    def documents(self) -> Any:
+        """An array of a row a query; -1 where there are fewer matches."""
+        return self._filled(self.flat_documents, "int64", -1)
+
+    @property
+    def distances(self) -> Any:
+        """An array of a row a query; 2147483647 where there are fewer matches."""
+        return self._filled(self.flat_distances, "int32", 2**31 - 1)
+
+    def proof(self, query: int = 0) -> Proof:
+        """What is certain about the answer to a query."""
+        exact, below, _, whole, chance = _PROOF.unpack_from(self._proofs, query * _PROOF.size)
+        return Proof(exact != 0, *(None if number == _ALL else number for number in (below, whole, chance)))
+
+    def matches(self, query: int = 0) -> list[Match]:
+        """The matches of a query, with ids, the nearest first."""
+        if not 0 <= query < len(self):
+            raise IndexError(f"there is no query {query}; there are {len(self)}")
+        first, end = struct.unpack_from("<QQ", self._limits, query * 8)
+        found = list(_MATCH.iter_unpack(self._matches[first * 16 : end * 16]))
+        numbers = b"".join(match[0].to_bytes(8, "little") for match in found)
+        ids = self._collection._core.ids(numbers)
+        whole = self.proof(query).whole or self._collection.width_bits
+        return [
+            Match(document, name.decode("utf-8", "surrogateescape"), distance, 1 - distance / whole)
+            for (document, distance, _), name in zip(found, ids)
+        ]
+
+    def __iter__(self) -> Iterator[list[Match]]:
+        return (self.matches(query) for query in range(len(self)))
+
+    def _lines(self, most: int) -> Iterator[tuple[int, Match]]:
+        for query in range(min(len(self), most)):
+            for match in self.matches(query)[:most]:
+                yield query, match
+
+    def _certainty(self) -> str:
+        return "exact" if self.exact else f"approximate, {self.stats['exact_queries']} of {len(self)} proven exact"
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self)} queries, {self.stats['matches']} matches, {self._certainty()}"]
+        lines += [f"{query:5d}  {match.distance:5d}  {match.similarity:.3f}  {match.id}" for query, match in self._lines(10)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            f"<tr><td>{query}</td><td>{match.distance}</td><td>{match.similarity:.3f}</td><td>{escape(match.id)}</td></tr>"
+            for query, match in self._lines(10)
+        )
+        heads = "".join(f"<th>{name}</th>" for name in ("query", "distance", "similarity", "document"))
+        return f"<table><caption>{self._certainty()}</caption><tr>{heads}</tr>{rows}</table>"
+
+
+def _column(blob: bytes, kind: str, offset: int) -> Any:
+    import numpy
+
+    record = numpy.dtype({"names": ["value"], "formats": [kind], "offsets": [offset], "itemsize": 16})
+    return numpy.frombuffer(blob, record)["value"]
+
+
+class AgainstResult(NamedTuple):
+    """New documents held against a collection, each in its place."""
+
+    there: list[Optional[int]]
+    """The document of the collection that it matches."""
+    earlier: list[Optional[int]]
+    """Of what matches nothing there: the new document before it that it matches."""
+    added: list[Optional[int]]
+    """The number it was added under."""
+    similarity: list[Optional[float]]
+    """The Jaccard index with what it matches, where that was verified."""
+    stats: dict[str, Any]
+
+    @property
+    def new(self) -> list[int]:
+        """Those that match nothing."""
+        return [number for number, pair in enumerate(zip(self.there, self.earlier)) if pair == (None, None)]
+
+
+def _against_result(blob: bytes, stats: dict[str, Any]) -> AgainstResult:
+    rows = list(_AGAINST.iter_unpack(blob))
+
+    def known(column: int) -> list[Optional[int]]:
+        return [None if row[column] == _ALL_64 else row[column] for row in rows]
+
+    similarity = [row[3] if row[3] >= 0 and not row[5] else None for row in rows]
+    return AgainstResult(known(0), known(1), known(2), similarity, stats)
+
+
+class Collection:
+    """A collection on disk, open for searching; several threads may search it.
+
+    What others commit later is not seen before ``refresh()``.  Use it as a context manager, or close it; it can be
+    pickled, and is opened again by its path.
+
+    >>> import nigh, tempfile
+    >>> place = tempfile.mkdtemp() + "/news.nigh"
+    >>> news = nigh.Collection.create(place, ["rain in the north", "sun in the south"], scheme="simhash", ids=["a", "b"])
+    >>> news.search("rain in the north", k=1).matches()[0].id
+    'a'
+    >>> len(news)
+    2
+    """
+
+    def __init__(self, path: Path, *, verify: bool = False, load: bool = False, progress: Progress = False) -> None:
+        self.path = os.fsdecode(path)
+        self._open = (verify, load)
+        with Bar(progress) as bar:
+            self._core = _core.Collection(os.fsencode(path), verify, load, bar.report)
+        self.width_bits: int = self.info["width_bits"]
+        """The bits of a signature."""
+
+    # ------------------------------------------------------------ making --
+
+    @classmethod
+    def create(cls, path: Path, data: Any, **options: Any) -> Collection:
+        """Makes a collection of documents or rows, as ``add`` does; it must not be there yet."""
+        if os.path.exists(path):
+            from ._errors import ExistsError
+
+            raise ExistsError(f"'{os.fsdecode(path)}' is there already; open it, and add to it")
+        add(path, data, **options)
+        return cls(path)
+
+    def add(self, data: Any, **options: Any) -> dict[str, Any]:
+        """Adds documents (texts, records, tables, paths) or rows (an array of uint8), all of them or none.
+
+        Gives what was done; this collection then shows the new state.  See :func:`nigh.add` for the options.
+        """
+        if "width_bits" not in options and not isinstance(data, (str, bytes, os.PathLike)):
+            options["width_bits"] = self.width_bits
+        done = add(self.path, data, **options)
+        self.refresh()
+        return done
+
+    def refresh(self) -> None:
+        """Shows the newest committed state."""
+        fresh = _core.Collection(os.fsencode(self.path), *self._open, None)
+        self._core.close()
+        self._core = fresh
+
+    def build(
+        self, *kinds: str, min_rows: Optional[int] = None, threads: int = 0, progress: Progress = None
+    ) -> None:
+        """Makes what searches go faster by: "graph", "slices" or "columns".
+
+        Segments of fewer than ``min_rows`` distinct signatures get none (default: as many as it pays for).
+        """
+        least = -1 if min_rows is None else min_rows
+        with Bar(progress) as bar:
+            for kind in kinds or ("graph",):
+                if kind not in _BUILDS:
+                    raise InvalidError(f"there is no kind {kind!r}; there are: {', '.join(_BUILDS)}")
+                _core.build(os.fsencode(self.path), _BUILDS.index(kind), threads, least, bar.report)
+        self.refresh()
+
+    def tune(self, *, store: bool = True, progress: Progress = None, **targets: Any) -> dict[str, Any]:
+        """Finds the fastest way to search that finds enough, by measuring, and keeps it with the collection.
+
+        Targets: ``recall`` (default .95), ``cdr``, ``seconds``, ``memory_bytes``; also ``k``, ``sample``, ``seed``
+        and ``threads``.
+        """
+        with Bar(progress) as bar:
+            path = os.fsencode(self.path) if store else None
+            found, method, met = self._core.tune(targets, path, bar.report)
+        if store:
+            self.refresh()
+        return {**found, "method": method, "met": bool(met)}
+
+    # --------------------------------------------------------- searching --
+
+    def search(
+        self,
+        query: Any,
+        k: Optional[int] = 10,
+        radius: Optional[int] = None,
+        *,
+        exact: bool = False,
+        method: str = "auto",
+        threads: int = 0,
+        progress: Progress = False,
+        **options: Any,
+    ) -> Answers:
+        """The nearest documents to a text, to each of a list of texts, or to each row of an array of uint8.
+
+        ``k`` None: all within ``radius`` bits.  ``exact``: nothing is missed.  More options are those of the
+        library: ``rank`` ("bits", "weighted"), ``all_bits``, ``effort``, ``breadth``, ``candidates``, ``slack``.
+        """
+        if k is None and radius is None:
+            raise InvalidError("give k, a radius, or both")
+        given = {**options, "k": _ALL if k is None else k, "radius": radius, "method": method, "threads": threads}
+        if exact:
+            given["stop"] = "certain"
+        if progress is False:
+            return self._ask(query, given, None)
+        with Bar(progress) as bar:
+            return self._ask(query, given, bar.report)
+
+    def _ask(self, query: Any, given: dict[str, Any], report: Any) -> Answers:
+        if isinstance(query, str):
+            return Answers(self, self._core.search_texts((query,), given, report))
+        if isinstance(query, (list, tuple)) and all(isinstance(item, str) for item in query):
+            return Answers(self, self._core.search_texts(tuple(query), given, report))
+        rows, count = rows_of(query, self.width_bits)
+        return Answers(self, self._core.search_rows(rows, count, given, report))
+
+    def against(
+        self,
+        data: Any,
+        column: str = "text",
+        *,
+        id: Optional[str] = None,
+        add: bool = False,
+        progress: Progress = None,
+        **options: Any,
+    ) -> AgainstResult:
+        """Which of these documents or rows are there already; with ``add`` the others are added.
+
+        In a collection for near-copies (scheme "minhash" with a threshold) they are compared by text; in others what
+        differs in at most ``radius`` bits matches.
+        """
+        with Bar(progress) as bar:
+            result = _against(self.path, data, column, id, self.width_bits, options, add, bar)
+        if add:
+            self.refresh()
+        return result
+
+    # ---------------------------------------------------------- contents --
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Counts and sizes, by name."""
+        return self._core.describe()
+
+    @property
+    def scheme(self) -> dict[str, str]:
+        """How its signatures were made."""
+        lines = self._core.scheme().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+    def __len__(self) -> int:
+        return int(self.info["documents"])
+
+    def find(self, id: str) -> Optional[int]:
+        """The number of the document with this id, or None."""
+        return self._core.find(id.encode("utf-8", "surrogateescape"))
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self.find(id) is not None
+
+    def id(self, document: int) -> str:
+        """The id of a document; of one without, its number."""
+        return self._core.id(document).decode("utf-8", "surrogateescape")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.id(document) for document in range(len(self)))
+
+    def snippet(self, document: int) -> str:
+        """The beginning of the text, as it is kept to be shown."""
+        return self._core.metadata(document).decode("utf-8", "replace")
+
+    def text(self, document: int) -> Optional[str]:
+        """The text, where the collection keeps texts."""
+        kept = self._core.text(document)
+        return None if kept is None else kept.decode("utf-8", "replace")
+
+    def signatures(self, first: int = 0, count: Optional[int] = None) -> Any:
+        """The signatures of documents, a row each."""
+        blob = self._core.signatures(first, len(self) if count is None else count)
+        return array_of(blob, "B", (self.width_bits + 7) // 8)
+
+    # ----------------------------------------------------------- handles --
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._core.closed
+
+    def close(self) -> None:
+        """Closes it; a search that another thread has begun goes on to its end."""
+        self._core.close()
+
+    def __enter__(self) -> Collection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, *self._open)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<nigh.Collection {self.path!r}, closed>"
+        return f"<nigh.Collection {self.path!r}: {len(self):,} documents of {self.width_bits} bits>"
+
+
+_BUILDS = ("graph", "slices", "columns")
+
+
+def _reopen(path: str, verify: bool, load: bool) -> Collection:
+    return Collection(path, verify=verify, load=load)
+
+
+def _against(
+    path: str, data: Any, column: str, id: Optional[str], width: int, options: dict[str, Any], add: bool, bar: Bar
+) -> AgainstResult:
+    place = os.fsencode(path)
+    if _is_rows(data):
+        rows, _ = rows_of(data, width)
+        return _against_result(*_core.against(place, rows, (width + 7) // 8, options, None, add, bar.report))
+    source = data_of(data, column, id).source
+    return _against_result(*_core.against(place, source, 0, options, None, add, bar.report))
+
+
+def _is_rows(data: Any) -> bool:
+    return type(data).__module__.split(".")[0] == "numpy" or isinstance(data, (bytes, bytearray, memoryview))
+
+
+def add(
+    path: Path,
+    data: Any,
+    column: str = "text",
+    *,
+    id: Optional[str] = None,
+    ids: Optional[list[str]] = None,
+    scheme: Optional[str] = None,
+    width_bits: Optional[int] = None,
+    features: Optional[str] = None,
+    language: Optional[str] = None,
+    threshold: Optional[float] = None,
+    seed: Optional[int] = None,
+    snippet: Optional[int] = None,
+    keep_weights: bool = False,
+    threads: int = 0,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Adds to the collection at a path, making it where there is none; all is added, or after a failure nothing.
+
+    ``data``: a list of texts or records, a table, paths, or rows of uint8.  ``scheme``: "topsig" (for nearest
+    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies).
+    """
+    place = os.fsencode(path)
+    with Bar(progress) as bar:
+        if _is_rows(data):
+            return _add_rows(place, data, width_bits, ids, bar)
+        signer: Optional[dict[str, Any]] = {
+            "scheme": scheme, "width_bits": width_bits, "language": language, "threshold": threshold, "seed": seed,
+            **features_of(features),
+        }  # fmt: skip
+        if os.path.exists(path) and scheme is None:
+            signer = None
+        options = {"snippet": snippet, "keep_weights": keep_weights, "threads": threads}
+        return _add_documents(place, data, column, id, ids, signer, options, bar)
+
+
+def _add_rows(place: bytes, data: Any, width: Optional[int], ids: Any, bar: Bar) -> dict[str, Any]:
+    if width is None:
+        shape = getattr(data, "shape", None)
+        if shape is None or len(shape) != 2:
+            raise InvalidError("rows without a shape need width_bits")
+        width = int(shape[1]) * 8
+    rows, count = rows_of(data, width)
+    added, documents = _core.write_rows(place, rows, count, width, None if ids is None else tuple(ids), bar.report)
+    return {"added": added, "documents": documents}
+
+
+def _add_documents(
+    place: bytes, data: Any, column: str, id: Optional[str], ids: Any, signer: Any, options: Any, bar: Bar
+) -> dict[str, Any]:
+    paths = paths_of(data)
+    if paths is not None:
+        reading: dict[str, Union[str, None]] = {"text_key": None if column == "text" else column, "id_key": id}
+        done, problems = _core.index_paths(place, paths, reading, signer, options, bar.report)
+    else:
+        source = data_of(data, column, id).source
+        if ids is not None:
+            if len(source) != 3:
+                raise InvalidError("ids are for lists of texts; of a table, name the column: id='...'")
+            source = (source[0], tuple(ids), source[2])
+        done, problems = _core.index_source(place, source, None, signer, options, bar.report)
+    return {**done, "problems": problems}
