@@ -65,6 +65,10 @@ batches 3 -k 66000 -r 2
 batches 3 -r 2
 batches 1 -r 2 --batch 20
 batches 20 -r 2 --batch 1
+# With tables, of which an answer takes little, batches grow while few documents match.
+expect 0 '' '' -- "$NIGH" index -q many.nigh --lists tables
+batches 2 -r 2
+batches 20 -r 2 --batch 1
 
 # To standard output, after the answer; through a device; not after a failure.
 "$NIGH" search -q -k 1 --output jsonl c.nigh --id 0 --stats - > out
