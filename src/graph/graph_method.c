@@ -16,9 +16,9 @@
 #define DEFAULT_EFFORT 600u
 #define EFFORT_FOR_ONE 2u /* of k, at least */
 #define DEFAULT_PATIENCE 300u
-#define FEW_ALLOWED \
-    2u /* where one node in so many may be an answer, or fewer, a graph that costs more is not searched */
-#define MUCH_LESS 3.0 /* than an exact answer, for texts that ask */
+#define MUCH_LESS 3.0    /* than an exact answer, for texts that ask */
+#define MOST_ALLOWED 10u /* where fewer than all but one node in so many may be answers, the scan is if it costs less \
+                          */
 
 struct graph_segment {
     struct nigh__prepared base;
@@ -89,14 +89,15 @@ static uint32_t scaled(uint32_t number, const struct graph_segment *walked) {
     const uint64_t rows = nigh__prepared_rows(&walked->base);
     const uint64_t nodes = walked->graph.nodes;
     if (rows == 0) return number;
-    const uint64_t more = ((uint64_t)number * nodes + rows - 1) / rows;
+    const uint64_t more = ((uint64_t)number * (2 * nodes - rows) + rows - 1) / rows;
     return more < nodes ? (uint32_t)more : (uint32_t)nodes;
 }
 
 /*
  * Where some rows only may be answers, others are met on the way: of the E nearest, as many are answers as of all.  So
- * a walk keeps more in mind, and is as much more patient, until as many answers are among them as there would be of
- * all: no fewer of the nearest are found.
+ * a walk keeps more in mind, and is as much more patient: with a share s of the nodes E (2 - s) / s, for the answers
+ * lie farther out, where neighbours know each other less.  With E / s, 100,000 generated signatures of 1,024 bits had
+ * recall@10 .988, .993 and .992 at s = .5 and E = 32, 64, 128, where all of them have .992, .993 and .997.
  */
 static void widen(struct graph_segment *walked) {
     const uint32_t effort = scaled(walked->effort, walked);
@@ -157,7 +158,9 @@ static double estimate(struct nigh__prepared *prepared, uint32_t query, uint32_t
         sample_cost(walked);
     (void)limit;
     if (!gains_enough(walked, cost)) return NIGH__COST_IMPOSSIBLE;
-    if (prepared->selection == NULL || nigh__prepared_rows(prepared) > walked->graph.nodes / FEW_ALLOWED) return cost;
+    if (prepared->selection == NULL ||
+        nigh__prepared_rows(prepared) >= walked->graph.nodes - walked->graph.nodes / MOST_ALLOWED)
+        return cost;
     return cost < nigh__scan_method.estimate(prepared, query, limit) ? cost : NIGH__COST_IMPOSSIBLE;
 }
 
