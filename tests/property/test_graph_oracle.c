@@ -85,6 +85,21 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     return toy_graph_new(&recipe);
 }
 
+#define MAX_ROWS 256u /* more than any graph here has */
+
+/* Rows that may be answers: about a half of them, or a few; the same memory at every call. */
+static const uint64_t *random_rows(struct nigh__rng *rng) {
+    static uint64_t rows[MAX_QUERIES][MAX_ROWS / 64];
+    static uint32_t next;
+    uint64_t *those = rows[next++ % MAX_QUERIES];
+    const bool few = below(rng, 2) == 0;
+    for (uint32_t w = 0; w < MAX_ROWS / 64; w++) {
+        those[w] = nigh__rng_next(rng);
+        if (few) those[w] &= nigh__rng_next(rng) & nigh__rng_next(rng) & nigh__rng_next(rng);
+    }
+    return those;
+}
+
 /* Few bits that count, many, none, or all. */
 static void random_planes(struct nigh__rng *rng, uint64_t *planes, uint32_t words) {
     const uint32_t kind = below(rng, 5);
@@ -111,6 +126,7 @@ static struct nigh__graph_query random_query(struct nigh__rng *rng, const struct
     query.effort = query.k + below(rng, below(rng, 2) == 0 ? 10 : 300);
     query.patience = below(rng, 2) == 0 ? 0 : 1 + below(rng, 30);
     if (below(rng, 4) == 0) query.limit = below(rng, toy->words * 32);
+    if (below(rng, 3) == 0) query.allowed = random_rows(rng);
     return query;
 }
 

@@ -392,7 +392,8 @@ static void deleted_documents_are_never_found(void **state) {
         for (size_t s = 0; s < sizeof shares / sizeof shares[0]; s++) {
             delete_some(&world, shares[s], 900 + 10 * i + s);
             expect_reading(&world);
-            if (s % 2 == 1) ask_all(&world, NULL);
+            if (s % 2 == 1 || (s == 0 && i + 1 == CASES))
+                ask_all(&world, NULL); /* with few deleted a graph is walked */
             compare_with_fresh(&world);
         }
         world_release(&world);
