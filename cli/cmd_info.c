@@ -289,7 +289,7 @@ static void json_tuning(struct cli_sink *out, const nigh_collection *collection,
     cli_sink_format(out, ",\"old\":%s}", cli_tuning_is_old(&tuning, info->documents) ? "true" : "false");
 }
 
-static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
+static void print_documents(struct cli_sink *out, const nigh_collection_info *info) {
     uint64_t copies = info->documents - (info->signatures < info->documents ? info->signatures : info->documents);
     cli_sink_format(out, "  documents     %s\n", cli_digits(info->documents - info->deleted).text);
     if (info->deleted > 0)
@@ -299,6 +299,10 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     if (info->documents > 0)
         cli_sink_format(out, "; %.1f%% of the documents %s", 100.0 * (double)copies / (double)info->documents,
                         info->model_bytes > 0 ? "have that of an earlier one" : "are exact copies");
+}
+
+static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
+    print_documents(out, info);
     cli_sink_format(out, "\n  width         %s bits\n", cli_digits(info->width_bits).text);
     cli_sink_format(out, "  ids           %s\n", info->has_ids ? "yes" : "none: documents go by number");
     cli_sink_format(out, "  metadata      %s\n", info->has_metadata ? "yes" : "none");

@@ -614,6 +614,12 @@ static bool is_of(const nigh_collection *collection, nigh_scheme_kind scheme) {
            held.scheme == scheme;
 }
 
+/* Which documents --among names. */
+static bool read_among(struct searcher *searcher) {
+    const char *path = searcher->values->among;
+    return path == NULL || cli_among_read(searcher->job, path, searcher->collection, &searcher->among) == NIGH_OK;
+}
+
 static int search_opened(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     const struct cli_search_values *values = searcher->values;
@@ -625,8 +631,7 @@ static int search_opened(struct searcher *searcher) {
     if (values->rank != NIGH_RANK_WEIGHTED && !cli_radius_fits(job, &values->radius, searcher->info.width_bits))
         return CLI_ERROR;
     if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
-    if (values->among != NULL && cli_among_read(job, values->among, searcher->collection, &searcher->among) != NIGH_OK)
-        return cli_fail(job);
+    if (!read_among(searcher)) return cli_fail(job);
     set_options(searcher);
     searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);
     searcher->learned = is_of(searcher->collection, NIGH_SCHEME_LEARNED);

@@ -417,6 +417,23 @@ static void filters_are_as_if_there_were_no_others(void **state) {
     }
 }
 
+static void expect_replaced(const struct world *world, int round) {
+    nigh_collection *collection;
+    nigh_error error;
+    assert_ok(nigh_collection_open(world->context, world->path, NULL, &collection, &error), &error);
+    for (uint32_t d = 0; d < 40; d++) {
+        char id[32];
+        uint8_t there[8];
+        uint8_t signature[8];
+        uint64_t document = 0;
+        draw_signature(world, 1000 + d + 100 * (uint64_t)round, signature);
+        assert_ok(nigh_collection_find(collection, id, id_of(d * 10, id), &document, &error), &error);
+        assert_ok(nigh_collection_signature(collection, document, there, &error), &error);
+        assert_memory_equal(there, signature, sizeof there);
+    }
+    nigh_collection_close(collection);
+}
+
 /* An id that is there gets the new signature; the old one is never found again, and comes back with nobody. */
 static void documents_are_replaced(void **state) {
     struct world world;
@@ -446,19 +463,7 @@ static void documents_are_replaced(void **state) {
         assert_int_equal(commit.added, 40);
         assert_int_equal(commit.deleted, 40);
         assert_int_equal(commit.documents - commit.deleted_now, 400);
-        nigh_collection *collection;
-        assert_ok(nigh_collection_open(world.context, world.path, NULL, &collection, &error), &error);
-        for (uint32_t d = 0; d < 40; d++) {
-            char id[32];
-            uint8_t there[8];
-            uint8_t signature[8];
-            uint64_t document = 0;
-            draw_signature(&world, 1000 + d + 100 * (uint64_t)round, signature);
-            assert_ok(nigh_collection_find(collection, id, id_of(d * 10, id), &document, &error), &error);
-            assert_ok(nigh_collection_signature(collection, document, there, &error), &error);
-            assert_memory_equal(there, signature, sizeof there);
-        }
-        nigh_collection_close(collection);
+        expect_replaced(&world, round);
         assert_ok(nigh_collection_check(world.context, world.path, NULL, NULL, &error), &error);
     }
     world_release(&world);
