@@ -92,6 +92,23 @@ static void give(nigh_live *live, const uint64_t *words, size_t count, nigh_live
     assert_ok(nigh_live_find_or_add(live, documents, count, answers, &error), &error);
 }
 
+/* The collection has what was kept, in its order, and is sound. */
+static void expect_kept(nigh_context *context, const char *path, const struct oracle *oracle) {
+    nigh_collection *collection = NULL;
+    nigh_check_result result = {.size = sizeof result};
+    nigh_error error;
+    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
+    for (size_t i = 0; i < oracle->count; i++) {
+        uint64_t row = 0;
+        assert_ok(nigh_collection_signature(collection, i, (uint8_t *)&row, &error), &error);
+        assert_int_equal(row, oracle->kept[i]);
+    }
+    nigh_collection_close(collection);
+    assert_ok(nigh_collection_check(context, path, NULL, &result, &error), &error);
+    assert_int_equal(result.documents, oracle->count);
+    assert_int_equal(result.leftovers, 0);
+}
+
 static void as_one_by_one(nigh_context *context, uint64_t log_bytes, nigh_live_sync sync, size_t rows, uint64_t seed) {
     struct nigh__rng rng = {.state = seed};
     char *scratch = scratch_new();
@@ -120,18 +137,7 @@ static void as_one_by_one(nigh_context *context, uint64_t log_bytes, nigh_live_s
     nigh_error error;
     assert_ok(nigh_live_commit(live, NULL, &error), &error);
     nigh_live_close(live);
-    nigh_collection *collection = NULL;
-    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
-    for (size_t i = 0; i < oracle->count; i++) {
-        uint64_t row = 0;
-        assert_ok(nigh_collection_signature(collection, i, (uint8_t *)&row, &error), &error);
-        assert_int_equal(row, oracle->kept[i]);
-    }
-    nigh_collection_close(collection);
-    nigh_check_result result = {.size = sizeof result};
-    assert_ok(nigh_collection_check(context, path, NULL, &result, &error), &error);
-    assert_int_equal(result.documents, oracle->count);
-    assert_int_equal(result.leftovers, 0);
+    expect_kept(context, path, oracle);
     free(oracle);
     free(words);
     free(path);
@@ -305,17 +311,15 @@ static void count_told(void *user, const nigh_error *problem) {
     told++;
 }
 
-static void damage_in_the_middle(void **state) {
-    struct fixture *f = *state;
-    uint64_t words[40];
-    nigh_live_answer answer;
-    nigh_live_options options;
-    nigh_error error;
+#define LEFT 40u
+#define HIT 20u
+
+/* A log of documents that each had a sync, with a bit of one flipped; returns where that one begins. */
+static uint64_t damage_log(struct fixture *f, uint64_t words[LEFT]) {
     struct nigh__rng rng = {.state = 9};
-    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_NEVER);
-    nigh_live_close(live);
-    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
-    for (size_t i = 0; i < 40; i++) {
+    nigh_live_answer answer;
+    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    for (size_t i = 0; i < LEFT; i++) {
         words[i] = nigh__rng_next(&rng);
         give(live, &words[i], 1, &answer);
         assert_int_equal(answer.number, i);
@@ -323,39 +327,61 @@ static void damage_in_the_middle(void **state) {
     nigh_live_close(live);
     char *log = file_named_like(f->path, "log-");
     const struct bytes bytes = file_read_all(log);
-    const size_t record = (bytes.length - 64) / 40;
-    bytes.data[64 + 20 * record + 44] ^= 1;
+    const size_t offset = 64 + HIT * ((bytes.length - 64) / LEFT);
+    bytes.data[offset + 44] ^= 1;
     file_write_all(log, bytes.data, bytes.length);
+    free(bytes.data);
+    free(log);
+    return offset;
+}
+
+/* Refused, with nothing changed. */
+static void expect_refused(struct fixture *f, const nigh_live_options *options, uint64_t offset) {
+    nigh_live *live = NULL;
+    nigh_error error;
     char *before = tree_digest(f->path);
-    nigh_live_options_init(&options);
-    options.radius = RADIUS;
-    assert_int_equal(nigh_live_open(f->context, f->path, &options, &live, &error), NIGH_ECORRUPT);
+    assert_int_equal(nigh_live_open(f->context, f->path, options, &live, &error), NIGH_ECORRUPT);
     assert_int_equal(error.reason, NIGH_REASON_DAMAGED_LOG);
-    assert_int_equal(error.offset, 64 + 20 * record);
+    assert_int_equal(error.offset, offset);
     assert_non_null(strstr(error.file, "log-"));
+    assert_int_equal(nigh_collection_check(f->context, f->path, NULL, NULL, &error), NIGH_ECORRUPT);
     char *after = tree_digest(f->path);
     assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void repair(struct fixture *f) {
     nigh_check_options checking;
+    nigh_check_result result = {.size = sizeof result};
+    nigh_error error;
     nigh_check_options_init(&checking);
-    assert_int_equal(nigh_collection_check(f->context, f->path, &checking, NULL, &error), NIGH_ECORRUPT);
     checking.problem = count_told;
     checking.repair = 1;
     told = 0;
-    nigh_check_result result = {.size = sizeof result};
     assert_ok(nigh_collection_check(f->context, f->path, &checking, &result, &error), &error);
     assert_int_equal(told, 1);
-    assert_int_equal(result.documents, 39);
+    assert_int_equal(result.documents, LEFT - 1);
+}
+
+static void damage_in_the_middle(void **state) {
+    struct fixture *f = *state;
+    uint64_t words[LEFT];
+    nigh_live_answer answer;
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_error error;
+    nigh_live_options_init(&options);
+    options.radius = RADIUS;
+    expect_refused(f, &options, damage_log(f, words));
+    repair(f);
     assert_ok(nigh_live_open(f->context, f->path, &options, &live, &error), &error);
-    assert_int_equal(describe(live).recovered, 39);
-    for (size_t i = 0; i < 40; i++) {
+    assert_int_equal(describe(live).recovered, LEFT - 1);
+    for (size_t i = 0; i < LEFT; i++) {
         give(live, &words[i], 1, &answer);
-        assert_int_equal(answer.match, i == 20 ? NIGH_ALL_64 : i - (i > 20));
+        assert_int_equal(answer.match, i == HIT ? NIGH_ALL_64 : i - (i > HIT));
     }
     nigh_live_close(live);
-    free(before);
-    free(after);
-    free(bytes.data);
-    free(log);
 }
 
 /* After a failed sync nothing is asked again, and what was acknowledged before is there. */
