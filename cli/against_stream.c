@@ -432,6 +432,18 @@ static int check_stream(const struct against *against) {
     return CLI_DONE;
 }
 
+/* Of a log that was left. */
+static void tell_recovered(const struct stream *stream) {
+    const nigh_live_info *info = &stream->info;
+    if (info->dropped_bytes > 0)
+        cli_note(stream->job, "took up a log that was left: %s; %s at its end were never acknowledged, and dropped",
+                 cli_counted(info->recovered, "document", "documents").text,
+                 cli_counted(info->dropped_bytes, "byte", "bytes").text);
+    else if (info->recovered > 0)
+        cli_note(stream->job, "took up a log that was left: %s",
+                 cli_counted(info->recovered, "document", "documents").text);
+}
+
 static int open_live(struct stream *stream) {
     struct against *against = stream->against;
     const struct against_values *values = against->values;
@@ -453,10 +465,7 @@ static int open_live(struct stream *stream) {
     if (status != NIGH_OK) return cli_fail(job);
     stream->info.size = sizeof stream->info;
     nigh_live_describe(stream->live, &stream->info);
-    if (stream->info.recovered > 0 || stream->info.dropped_bytes > 0)
-        cli_note(job, "took up a log that was left: %s; %s at its end were never acknowledged, and dropped",
-                 cli_counted(stream->info.recovered, "document", "documents").text,
-                 cli_counted(stream->info.dropped_bytes, "byte", "bytes").text);
+    tell_recovered(stream);
     return CLI_DONE;
 }
 

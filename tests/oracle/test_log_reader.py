@@ -76,7 +76,8 @@ def hold(place, what):
     dropped = log.verdict[1] if isinstance(log.verdict, tuple) else 0
     found = len(log.documents)
     if found or dropped:
-        assert f"{found} document{'s' * (found != 1)}; {dropped:,} byte" in taken.stderr.decode(), (what, taken.stderr)
+        told = f"{found} document{'s' * (found != 1)}" + f"; {dropped:,} byte" * (dropped > 0)
+        assert told in taken.stderr.decode(), (what, taken.stderr)
     assert ids("taken.nigh") == [document.id.decode() for document in log.documents], what
     return log
 
