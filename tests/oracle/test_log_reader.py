@@ -23,7 +23,7 @@ from log_reader import read_log  # noqa: E402
 
 NIGH = os.environ["NIGH"]
 SEED = int(os.environ.get("SEED", "1"))
-FLIPS = 60
+FLIPS = 20
 GOLDEN = os.path.join(HERE, "..", "golden", "v1-log.nigh")
 GOLDEN_IDS = ["first", "second", "-:4:c2aa64663987", "ünï"]
 
