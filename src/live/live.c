@@ -316,6 +316,20 @@ static nigh_status open_writer(nigh_live *live, nigh_error *error) {
     return status == NIGH_OK ? nigh__writer_renew(live->writer, error) : status;
 }
 
+/*
+ * What is deleted must not be found, and its number not pass to another while the live is open: so what is deleted is
+ * dropped first.  From then on nobody else can delete, and merges after a commit change no number.
+ */
+static nigh_status drop_deleted(nigh_live *live, nigh_error *error) {
+    if (nigh__writer_collection(live->writer)->deleted == 0) return NIGH_OK;
+    nigh_writer_close(live->writer);
+    live->writer = NULL;
+    nigh_status status = nigh_merge(live->context, live->path, NULL, NULL, error);
+    if (status == NIGH_OK) status = open_writer(live, error);
+    if (status != NIGH_OK || nigh__writer_collection(live->writer)->deleted == 0) return status;
+    return nigh__fail_at(error, NIGH_EBUSY, live->path, NIGH_NO_OFFSET, "another process deletes meanwhile");
+}
+
 static nigh_status load(nigh_live *live, nigh_error *error) {
     const nigh_collection *collection = nigh__writer_collection(live->writer);
     nigh__incoming_init(live->context, live->info.width_bits, &live->tail);
@@ -339,6 +353,7 @@ static nigh_status open_all(nigh_live *live, const char *path, const nigh_live_o
     if (status == NIGH_OK) status = set_radius(live, error);
     if (status == NIGH_OK) status = open_writer(live, error);
     if (status == NIGH_OK) status = nigh__live_recover(live, error);
+    if (status == NIGH_OK) status = drop_deleted(live, error);
     live->options.signer = NULL; /* the caller's */
     return status == NIGH_OK ? load(live, error) : status;
 }

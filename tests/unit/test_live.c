@@ -249,6 +249,34 @@ static void ids_of_texts(void **state) {
     nigh_live_close(live);
 }
 
+/* What was deleted is not found, and others keep their places among themselves. */
+static void after_a_delete(void **state) {
+    struct fixture *f = *state;
+    const uint64_t words[] = {5, 500000, UINT64_C(77777777777)};
+    const nigh_document documents[] = {named("a", &words[0], NULL), named("b", &words[1], NULL),
+                                       named("c", &words[2], NULL), named("d", &words[0], NULL)};
+    nigh_live_answer answers[3];
+    nigh_writer_options writing;
+    nigh_writer *writer = NULL;
+    nigh_error error;
+    nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_ok(nigh_live_find_or_add(live, documents, 3, answers, &error), &error);
+    assert_ok(nigh_live_commit(live, NULL, &error), &error);
+    nigh_live_close(live);
+    nigh_writer_options_init(&writing);
+    writing.width_bits = 64;
+    assert_ok(nigh_writer_open(f->context, f->path, &writing, &writer, &error), &error);
+    assert_ok(nigh_writer_delete(writer, "a", 1, &error), &error);
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
+    nigh_writer_close(writer);
+    live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
+    assert_ok(nigh_live_find_or_add(live, documents + 2, 2, answers, &error), &error);
+    assert_int_equal(answers[0].match, 1); /* c, behind b */
+    assert_int_equal(answers[1].match, NIGH_ALL_64);
+    assert_int_equal(answers[1].number, 2);
+    nigh_live_close(live);
+}
+
 /* Nobody else may commit while documents are in a log that it does not know. */
 static void a_log_in_the_way(void **state) {
     struct fixture *f = *state;
@@ -476,6 +504,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fingerprints, context_setup, context_teardown),
         WITH_FIXTURE(ids_of_signatures),
         WITH_FIXTURE(ids_of_texts),
+        WITH_FIXTURE(after_a_delete),
         WITH_FIXTURE(a_log_in_the_way),
         WITH_FIXTURE(a_spent_log),
         WITH_FIXTURE(damage_in_the_middle),
