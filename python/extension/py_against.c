@@ -52,6 +52,12 @@ struct run {
 static nigh_status take_rows(struct run *run) {
     nigh_document document = {.size = sizeof document};
     nigh_status status = NIGH_OK;
+    nigh_against_info info = {.size = sizeof info};
+    nigh_against_describe(run->handle, &info);
+    if (nigh_signature_bytes(info.width_bits) != (size_t)run->row_bytes) {
+        run->call.error = (nigh_error){.offset = NIGH_NO_OFFSET, .why = "the rows are of another width"};
+        return NIGH_EMISMATCH;
+    }
     for (Py_ssize_t at = 0; at < run->rows.len && status == NIGH_OK; at += run->row_bytes) {
         document.signature = (const uint8_t *)run->rows.buf + at;
         status = nigh_against_take(run->handle, &document, &run->call.error);
@@ -126,7 +132,9 @@ static int inputs(struct run *run, PyObject *given) {
 static PyObject *finish(struct run *run, int failed) {
     nigh_against_info info = {.size = sizeof info};
     if (!failed) nigh_against_describe(run->handle, &info);
+    Py_BEGIN_ALLOW_THREADS; /* a thread of it may be waiting for the GIL */
     nigh_against_close(run->handle);
+    Py_END_ALLOW_THREADS;
     PyObject *told = py_blob_take(&run->told);
     if (failed) Py_CLEAR(told);
     py_source_release(&run->source);

@@ -119,7 +119,8 @@ static PyObject *dedup_rows(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "y*IOO", &rows, &width, &options, &report)) return NULL;
     struct py_dedup *self = dedup_new(py_state_of(module), report);
     struct settings settings;
-    int failed = self == NULL || fill_settings(self, options, Py_None, Py_None, &settings);
+    int failed =
+        self == NULL || py_rows_check(&rows, width) || fill_settings(self, options, Py_None, Py_None, &settings);
     if (!failed) {
         const uint64_t count = (uint64_t)rows.len / nigh_signature_bytes(width);
         py_call_release(&self->call);
@@ -301,7 +302,9 @@ static PyObject *problems(PyObject *object, PyObject *arguments) {
 static void release(PyObject *object) {
     struct py_dedup *self = (struct py_dedup *)object;
     PyTypeObject *type = Py_TYPE(object);
+    Py_BEGIN_ALLOW_THREADS; /* a thread of it may be waiting for the GIL */
     nigh_dedup_free(self->handle);
+    Py_END_ALLOW_THREADS;
     py_source_release(&self->source);
     py_call_clear(&self->call);
     if (self->against != NULL) py_collection_leave((struct py_collection *)self->against);

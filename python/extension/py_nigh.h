@@ -96,6 +96,9 @@ struct py_blob {
 void *py_blob_add(struct py_blob *blob, size_t length); /* NULL: failed */
 PyObject *py_blob_take(struct py_blob *blob);           /* a bytes object, or NULL; the blob is empty again */
 
+/* Whether bytes are whole rows of a width there is.  Returns: 0; -1 and an exception is set. */
+int py_rows_check(const Py_buffer *rows, uint32_t width_bits);
+
 /* Fields of an info struct as a dict. */
 struct py_field {
     const char *name;

@@ -166,6 +166,13 @@ int py_paths(PyObject *sequence, const char ***out, size_t *count) {
     return 0;
 }
 
+int py_rows_check(const Py_buffer *rows, uint32_t width_bits) {
+    const int width = width_bits > 0 && width_bits <= NIGH_MAX_WIDTH_BITS;
+    if (width && (size_t)rows->len % nigh_signature_bytes(width_bits) == 0) return 0;
+    PyErr_Format(PyExc_ValueError, "%zd bytes are not rows of %u bits", rows->len, width_bits);
+    return -1;
+}
+
 /* ----------------------------------------------------------------- dicts -- */
 
 static PyObject *field_value(const struct py_field *field, const void *from) {

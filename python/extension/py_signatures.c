@@ -179,8 +179,11 @@ static PyObject *pairs(PyObject *module, PyObject *arguments) {
                           &report))
         return NULL;
     py_call_begin(&call, py_state_of(module), report);
-    py_call_release(&call);
-    const int failed = py_call_end(&call, join(&call, &rows, &others, &options, &blob, &result));
+    int failed = py_rows_check(&rows, options.width_bits) || py_rows_check(&others, options.width_bits);
+    if (!failed) {
+        py_call_release(&call);
+        failed = py_call_end(&call, join(&call, &rows, &others, &options, &blob, &result));
+    }
     py_call_clear(&call);
     PyBuffer_Release(&rows);
     if (others.obj != NULL) PyBuffer_Release(&others);

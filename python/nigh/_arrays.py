@@ -21,6 +21,11 @@ def array_of(blob: bytes, kind: str, columns: int = 0) -> Any:
     return array.reshape(-1, columns) if columns else array
 
 
+def is_rows(data: Any) -> bool:
+    """Whether it is an array of numbers, and no list or table."""
+    return type(data).__module__.split(".")[0] == "numpy" and data.dtype.kind not in "OSUT"
+
+
 def _check_dtype(array: Any) -> None:
     kind = getattr(array, "dtype", None)
     if kind is not None and getattr(kind, "char", None) != "B":  # asking for its name would take longer than a search

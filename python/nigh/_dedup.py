@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from . import _core, _parquet
+from ._arrays import is_rows, rows_of
 from ._errors import InvalidError
 from ._inputs import Data, Path, data_of, paths_of
 from ._options import features_of
@@ -137,6 +138,7 @@ def dedup(
     output: Optional[Path] = None,
     id: Optional[str] = None,
     score: Optional[str] = None,
+    distance: Optional[int] = None,
     method: str = "minhash",
     cluster: str = "kept",
     all_pairs: bool = False,
@@ -160,7 +162,8 @@ def dedup(
     is given back then are the paths written, without ``output`` None.
 
     ``threshold`` is the Jaccard index of sets of three words in a row from which texts are alike; every pair is
-    verified by its texts.  ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column
+    verified by its texts.  Of signatures, an array of uint8, rows are alike that differ in at most ``distance`` bits
+    (default: 3 of 64, and such a share of others).  ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column
     ``score``).  Records without a text are kept.  ``against``: a collection for near-copies, whose documents come
     before all others.
 
@@ -175,6 +178,8 @@ def dedup(
     }  # fmt: skip
     with Bar(progress) as bar:
         run = _Run(options, _signer(features, language, seed), reading, against, bar)
+        if is_rows(data):
+            return run.rows(data, distance)
         paths = paths_of(data)
         if paths is None:
             if output is not None:
@@ -202,6 +207,15 @@ class _Run:
         return self._result(
             _core.dedup_source(given.source, self._options, signer, reading, against, self._bar.report)
         )
+
+    def rows(self, data: Any, distance: Optional[int]) -> tuple[Any, DedupResult]:
+        """Of signatures."""
+        if data.ndim != 2 or data.shape[1] == 0:
+            raise InvalidError(f"rows have two dimensions, and these have the shape {data.shape}")
+        given, _ = rows_of(data, data.shape[1] * 8)
+        options = dict(self._options, method="simhash", distance=distance)
+        result = self._result(_core.dedup_rows(given, data.shape[1] * 8, options, self._bar.report))
+        return data[result.mask], result
 
     def files(
         self, paths: list[bytes], column: str, id: Optional[str], score: Optional[str], output: Optional[Path]

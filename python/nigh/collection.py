@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Optional, Union
 
 from . import _core
-from ._arrays import array_of, rows_of
+from ._arrays import array_of, is_rows, rows_of
 from ._errors import InvalidError
 from ._inputs import Path, data_of, paths_of
 from ._options import features_of
@@ -405,15 +405,11 @@ def _against(
     path: str, data: Any, column: str, id: Optional[str], width: int, options: dict[str, Any], add: bool, bar: Bar
 ) -> AgainstResult:
     place = os.fsencode(path)
-    if _is_rows(data):
+    if is_rows(data) or isinstance(data, (bytes, bytearray, memoryview)):
         rows, _ = rows_of(data, width)
         return _against_result(*_core.against(place, rows, (width + 7) // 8, options, None, add, bar.report))
     source = data_of(data, column, id).source
     return _against_result(*_core.against(place, source, 0, options, None, add, bar.report))
-
-
-def _is_rows(data: Any) -> bool:
-    return type(data).__module__.split(".")[0] == "numpy" or isinstance(data, (bytes, bytearray, memoryview))
 
 
 def add(
@@ -441,7 +437,7 @@ def add(
     """
     place = os.fsencode(path)
     with Bar(progress) as bar:
-        if _is_rows(data):
+        if is_rows(data) or isinstance(data, (bytes, bytearray, memoryview)):
             return _add_rows(place, data, width_bits, ids, bar)
         signer: Optional[dict[str, Any]] = {
             "scheme": scheme, "width_bits": width_bits, "language": language, "threshold": threshold, "seed": seed,

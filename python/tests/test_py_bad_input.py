@@ -17,6 +17,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st  # noqa: E
 QUICK = settings(max_examples=int(os.environ.get("NIGH_CASES", "30")), deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    rows = np.random.default_rng(1).integers(0, 256, (20, 4), np.uint8)
+    return nigh.Collection.create(tmp_path_factory.mktemp("any") / "c.nigh", rows, progress=False)
+
+
 @pytest.mark.parametrize(
     ("data", "error", "words"),
     [
@@ -108,6 +114,18 @@ def test_collections(tmp_path):
         nigh.Collection("a\0b")
 
 
+def test_rows_of_no_width(stored):
+    from nigh import _core
+
+    for width in (0, 7, 65537, 2**31):
+        with pytest.raises((ValueError, OverflowError)):
+            _core.dedup_rows(bytes(10), width * 8 % 2**32, {}, None)
+        with pytest.raises((ValueError, OverflowError)):
+            _core.pairs(bytes(10), None, width * 8 % 2**32, 1, 1, None)
+    with pytest.raises(nigh.MismatchError):
+        _core.against(os.fsencode(stored.path), bytes(24), 2, {"radius": 1}, None, False, None)
+
+
 def test_nobody_inherits_or_makes_handles():
     from nigh import _core
 
@@ -156,12 +174,6 @@ def test_anything_for_dedup(data, options):
         pass
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    rows = np.random.default_rng(1).integers(0, 256, (20, 4), np.uint8)
-    return nigh.Collection.create(tmp_path_factory.mktemp("any") / "c.nigh", rows, progress=False)
-
-
 @QUICK
 @given(query=anything, options=st.dictionaries(st.sampled_from(["k", "radius", "method", "threads", "exact", "slack"]), anything))
 def test_anything_for_search(stored, query, options):
@@ -183,6 +195,11 @@ def test_anything_for_the_extension(stored, a, b, c, d):
         lambda: _core.dedup_source((tuple([a]), None, b), c, d, None, None, None),
         lambda: _core.dedup_source((a,), b, c, d, None, None),
         lambda: _core.distances(a, b, c),
+        lambda: _core.dedup_rows(a, b, c, d),
+        lambda: _core.dedup_rows(bytes(24), b, c, None),
+        lambda: _core.pairs(a, b, c, d, 1, None),
+        lambda: _core.pairs(bytes(24), None, a, b, 1, None),
+        lambda: _core.against(os.fsencode(stored.path), bytes(24), a, {"radius": 1}, None, False, None),
         lambda: _core.sign(a, b, c, d),
         lambda: stored._core.search_rows(a, b, c, d),
         lambda: stored._core.search_texts(a, b, c),

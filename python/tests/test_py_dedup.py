@@ -118,3 +118,16 @@ def test_paths_of_any_kind(tmp_path):
     path.write_text("one two three four\none two three four\n")
     for given in (path, str(path), os.fsencode(path), [pathlib.Path(path)]):
         assert nigh.dedup(given, reading={"format": "lines"})[1].stats["kept"] == 1
+
+
+def test_signatures():
+    np = pytest.importorskip("numpy")
+    rows = np.random.default_rng(2).integers(0, 256, (50, 8), np.uint8)
+    rows[7] = rows[3] ^ np.array([1, 0, 0, 0, 0, 0, 0, 128], np.uint8)
+    kept, result = nigh.dedup(rows)
+    assert (kept == np.delete(rows, 7, axis=0)).all() and result.clusters == [nigh.Cluster(3, [3, 7])]
+    assert len(nigh.dedup(rows, distance=1)[0]) == 50
+    for wrong in (rows.astype(np.float32), rows[0], rows[:, :0]):
+        with pytest.raises(nigh.InvalidError):
+            nigh.dedup(wrong)
+    assert nigh.dedup(np.array(["one two three", "one two three"]).tolist())[0] == ["one two three"]
