@@ -176,7 +176,7 @@ static void while_taking_up(void **state) {
 
 /* ------------------------------------------------------------- syncs left out -- */
 
-#define WINDOW 48u      /* calls behind a sync: by then the next sync of the same file has made good for it */
+#define WINDOW 96u      /* calls behind a sync: by then the next sync of the same file has made good for it */
 #define MORE_TRIALS 24u /* some moments are one call long, and what must come together comes one time in four */
 
 /* Whether some moment behind a sync shows that it did nothing. */
