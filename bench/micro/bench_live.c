@@ -289,18 +289,22 @@ static void measure_texts(struct bench *bench) {
 
 static void measure_peer(const struct bench *bench) {
     char command[1024];
-    char sync[8];
     const char *slash = strrchr(bench->self, '/');
     (void)snprintf(command, sizeof command, "'%.*s/peer_sqlite' '%s' %" PRIu64 " %" PRIu64 " 1 64 1024",
                    (int)(slash == NULL ? 1 : slash - bench->self), slash == NULL ? "." : bench->self, bench->folder,
                    bench->rows, bench->seconds);
     (void)fflush(stdout);
     FILE *lines = popen(command, "r");
-    uint64_t batch = 0;
-    double rate = 0;
-    double p99 = 0;
-    while (lines != NULL && fscanf(lines, "%7s %" SCNu64 " %lf %lf", sync, &batch, &rate, &p99) == 4)
-        printf("%5" PRIu64 "   %12s   %11.0f   %20s   %10.2f ms\n", batch, sync, rate, "", p99 * 1e3);
+    char line[128];
+    while (lines != NULL && fgets(line, sizeof line, lines) != NULL) {
+        char *rest = strchr(line, ' '); /* behind how it syncs */
+        if (rest == NULL) break;
+        *rest++ = '\0';
+        const uint64_t batch = strtoull(rest, &rest, 10);
+        const double rate = strtod(rest, &rest);
+        const double p99 = strtod(rest, &rest);
+        printf("%5" PRIu64 "   %12s   %11.0f   %20s   %10.2f ms\n", batch, line, rate, "", p99 * 1e3);
+    }
     if (lines == NULL || pclose(lines) != 0) printf("(there is no SQLite here to hold it against)\n");
 }
 

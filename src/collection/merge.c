@@ -100,25 +100,29 @@ static nigh_status plan_whole(struct merging *merging, nigh_error *error) {
 
 /* ------------------------------------------------------------ a new segment -- */
 
-/* What one of the parts keeps of how documents were signed is kept on; *kept is the caller's to free. */
-static nigh_status take_attachments(const struct merging *merging, const struct merged *merged,
-                                    nigh_attachment kept[NIGH__ATTACHMENT_KINDS], nigh_error *error) {
+/* What the parts keep of how documents were signed, of each kind the first. */
+struct kept {
+    nigh_attachment told[NIGH__ATTACHMENT_KINDS];
+    uint8_t *bytes[NIGH__ATTACHMENT_KINDS]; /* of these; owned */
+};
+
+static nigh_status take_attachments(const struct merging *merging, const struct merged *merged, struct kept *kept,
+                                    nigh_error *error) {
     nigh_status status = NIGH_OK;
     for (uint32_t i = merged->run.first; i < merged->run.first + merged->run.count; i++)
         for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++) {
             const struct nigh__segment *part = merging->collection->segments[i];
-            uint8_t *bytes = NULL;
             size_t length = 0;
-            if (part->kept[kind] == NULL || kept[kind].bytes != NULL) continue;
-            status = nigh__segment_attachment(part, kind, &bytes, &length, error);
-            kept[kind] = (nigh_attachment){.bytes = bytes, .length = length};
+            if (part->kept[kind] == NULL || kept->bytes[kind] != NULL) continue;
+            status = nigh__segment_attachment(part, kind, &kept->bytes[kind], &length, error);
+            kept->told[kind] = (nigh_attachment){.bytes = kept->bytes[kind], .length = length};
         }
     return status;
 }
 
-static void free_attachments(const struct merging *merging, nigh_attachment kept[NIGH__ATTACHMENT_KINDS]) {
+static void free_attachments(const struct merging *merging, const struct kept *kept) {
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
-        nigh__free(merging->context, (void *)(uintptr_t)kept[kind].bytes);
+        nigh__free(merging->context, kept->bytes[kind]);
 }
 
 /* Sums are compared first: a damaged byte must not get a good checksum by being copied. */
@@ -139,24 +143,23 @@ static nigh_status copy_parts(struct merging *merging, const struct merged *merg
 }
 
 /* Nothing but deleted documents, in a collection that has others: no segment is needed. */
-static bool is_needless(const struct merging *merging, const struct merged *merged,
-                        const nigh_attachment kept[NIGH__ATTACHMENT_KINDS]) {
+static bool is_needless(const struct merging *merging, const struct merged *merged, const struct kept *kept) {
     if (merged->run.count == merging->collection->segment_count) return false;
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++)
-        if (kept[kind].bytes != NULL) return false;
+        if (kept->bytes[kind] != NULL) return false;
     for (uint32_t i = merged->run.first; i < merged->run.first + merged->run.count; i++)
         if (merging->parts[i].documents != merging->parts[i].deleted) return false;
     return true;
 }
 
-static nigh_status write_segment(struct merging *merging, struct merged *merged,
-                                 const nigh_attachment kept[NIGH__ATTACHMENT_KINDS], nigh_error *error) {
+static nigh_status write_segment(struct merging *merging, struct merged *merged, const struct kept *kept,
+                                 nigh_error *error) {
     struct nigh__segment_plan plan = {.directory = merging->directory,
                                       .number = merged->number,
                                       .width_bits = merging->collection->width_bits,
                                       .scheme = nigh_collection_scheme(merging->collection)};
     struct nigh__segment_writer *writer;
-    memcpy(plan.kept, kept, sizeof plan.kept);
+    memcpy(plan.kept, kept->told, sizeof plan.kept);
     nigh_status status = nigh__segment_writer_open(merging->context, &plan, &writer, error);
     if (status != NIGH_OK) return status;
     status = copy_parts(merging, merged, writer, error);
@@ -192,13 +195,13 @@ static nigh_status make_sidecars(struct merging *merging, const struct merged *m
 }
 
 static nigh_status merge_run(struct merging *merging, struct merged *merged, nigh_error *error) {
-    nigh_attachment kept[NIGH__ATTACHMENT_KINDS] = {{.bytes = NULL}};
-    nigh_status status = take_attachments(merging, merged, kept, error);
-    if (status == NIGH_OK && is_needless(merging, merged, kept))
+    struct kept kept = {.bytes = {NULL}};
+    nigh_status status = take_attachments(merging, merged, &kept, error);
+    if (status == NIGH_OK && is_needless(merging, merged, &kept))
         merged->dropped = true;
     else if (status == NIGH_OK)
-        status = write_segment(merging, merged, kept, error);
-    free_attachments(merging, kept);
+        status = write_segment(merging, merged, &kept, error);
+    free_attachments(merging, &kept);
     return status == NIGH_OK && merged->written ? make_sidecars(merging, merged, error) : status;
 }
 

@@ -298,7 +298,7 @@ uint32_t nigh__graph_sketch_words(const struct nigh__graph_job *job, uint32_t wi
 uint64_t nigh__graph_make_bytes(const struct nigh__graph_job *job, uint64_t signatures, uint32_t width_bits) {
     const uint64_t row = nigh__row_words(width_bits) * sizeof(uint64_t) + sizeof(uint32_t);
     const uint32_t room = job->neighbours > job->degree ? job->neighbours : job->degree;
-    const uint64_t mask = job->masks == NULL ? 0 : 2 * nigh__row_words(width_bits) * sizeof(uint64_t);
+    const uint64_t mask = job->masks == NULL ? 0 : UINT64_C(2) * nigh__row_words(width_bits) * sizeof(uint64_t);
     return signatures * (row + mask) + nigh__neighbours_bytes(signatures, room) +
            nigh__descent_bytes(signatures, job->neighbours);
 }

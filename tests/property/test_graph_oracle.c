@@ -87,6 +87,13 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
 
 #define MAX_ROWS 256u /* more than any graph here has */
 
+/* Bits of which one in 2^draws is set. */
+static uint64_t sparse(struct nigh__rng *rng, uint32_t draws) {
+    uint64_t bits = UINT64_MAX;
+    for (uint32_t i = 0; i < draws; i++) bits &= nigh__rng_next(rng);
+    return bits;
+}
+
 /* Rows that may be answers: about a half of them, or a few; the same memory at every call. */
 static const uint64_t *random_rows(struct nigh__rng *rng) {
     static uint64_t rows[MAX_QUERIES][MAX_ROWS / 64];
@@ -95,7 +102,7 @@ static const uint64_t *random_rows(struct nigh__rng *rng) {
     const bool few = below(rng, 2) == 0;
     for (uint32_t w = 0; w < MAX_ROWS / 64; w++) {
         those[w] = nigh__rng_next(rng);
-        if (few) those[w] &= nigh__rng_next(rng) & nigh__rng_next(rng) & nigh__rng_next(rng);
+        if (few) those[w] &= sparse(rng, 3);
     }
     return those;
 }
@@ -105,7 +112,7 @@ static void random_planes(struct nigh__rng *rng, uint64_t *planes, uint32_t word
     const uint32_t kind = below(rng, 5);
     for (uint32_t w = 0; w < words; w++) {
         planes[w] = nigh__rng_next(rng);
-        if (kind < 2) planes[w] &= nigh__rng_next(rng) & nigh__rng_next(rng);
+        if (kind < 2) planes[w] &= sparse(rng, 2);
         if (kind == 2) planes[w] = UINT64_MAX;
         if (kind == 3 && below(rng, 20) != 0) planes[w] = 0;
     }

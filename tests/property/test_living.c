@@ -427,7 +427,7 @@ static void expect_replaced(const struct world *world, int round) {
         uint8_t signature[8];
         uint64_t document = 0;
         draw_signature(world, 1000 + d + 100 * (uint64_t)round, signature);
-        assert_ok(nigh_collection_find(collection, id, id_of(d * 10, id), &document, &error), &error);
+        assert_ok(nigh_collection_find(collection, id, id_of((uint64_t)d * 10, id), &document, &error), &error);
         assert_ok(nigh_collection_signature(collection, document, there, &error), &error);
         assert_memory_equal(there, signature, sizeof there);
     }
@@ -454,7 +454,7 @@ static void documents_are_replaced(void **state) {
             uint8_t signature[8];
             draw_signature(&world, 1000 + d + 100 * (uint64_t)round, signature);
             const nigh_document document = {
-                .size = sizeof document, .signature = signature, .id = id, .id_length = id_of(d * 10, id)};
+                .size = sizeof document, .signature = signature, .id = id, .id_length = id_of((uint64_t)d * 10, id)};
             assert_ok(nigh_writer_add(writer, &document, &error), &error);
             assert_int_equal(nigh_writer_add(writer, &document, &error), NIGH_EEXISTS); /* twice by one writer */
         }

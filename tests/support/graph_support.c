@@ -131,7 +131,7 @@ static void make_sample(const struct toy_recipe *recipe, struct toy_graph *toy) 
     for (uint32_t super = 0; super < layout.supers; super++)
         memset(toy->sample + super * layout.super_bytes + nigh__column_offset(layout.width_bits + 1), 0xff, 128);
     for (uint32_t i = 0; i < layout.rows; i++) {
-        const uint64_t *row = toy->rows + (size_t)toy->order[i * recipe->sample_step] * recipe->words;
+        const uint64_t *row = toy->rows + (size_t)toy->order[(size_t)i * recipe->sample_step] * recipe->words;
         uint8_t *super = toy->sample + i / 1024 * layout.super_bytes;
         for (uint32_t bit = 0; bit < layout.width_bits; bit++)
             super[128 * bit + i % 1024 / 8] |= (uint8_t)((row[bit / 64] >> bit % 64 & 1) << i % 8);

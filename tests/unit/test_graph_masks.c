@@ -33,13 +33,13 @@ static void add_word(int *sums, uint64_t word) {
     struct nigh__rng rng = {.state = word};
     for (uint32_t i = 0; i < 24; i++) {
         const uint64_t draw = nigh__rng_next(&rng);
-        sums[draw % BITS] += (draw >> 32 & 1) != 0 ? 1 : -1;
+        sums[(uint32_t)draw % BITS] += (draw >> 32 & 1) != 0 ? 1 : -1;
     }
 }
 
 static void write_text(struct nigh__rng *rng, uint32_t topic, uint32_t words, uint64_t *row, uint64_t *mask) {
     int sums[BITS] = {0};
-    for (uint32_t i = 0; i < words; i++) add_word(sums, 1000 * topic + nigh__rng_next(rng) % 30);
+    for (uint32_t i = 0; i < words; i++) add_word(sums, UINT64_C(1000) * topic + nigh__rng_next(rng) % 30);
     memset(row, 0, WORDS * sizeof *row);
     memset(mask, 0, WORDS * sizeof *mask);
     for (uint32_t bit = 0; bit < BITS; bit++) {
@@ -95,7 +95,7 @@ static void each_sees_by_its_own_mask(void **state) {
     enum { NODES = 200, K = 16 };
     struct texts texts = texts_new(NODES, 5, 3);
     uint32_t nodes[NODES];
-    uint64_t keys[NODES];
+    uint64_t keys[NODES] = {0};
     for (uint32_t i = 0; i < NODES; i++) nodes[i] = i * 7 % NODES;
     for (uint32_t way = 0; way < 2; way++) {
         struct nigh__neighbours neighbours;
@@ -157,7 +157,7 @@ static uint32_t thin_plainly(const struct texts *texts, uint32_t node, uint64_t 
     for (uint32_t i = 0; i < count && kept < degree; i++) {
         bool stays = true;
         for (uint32_t s = 0; s < kept && stays; s++)
-            stays = 2 * distance(texts, (uint32_t)keys[s], (uint32_t)keys[i], node) >= keys[i] >> 32;
+            stays = UINT64_C(2) * distance(texts, (uint32_t)keys[s], (uint32_t)keys[i], node) >= keys[i] >> 32;
         if (stays) keys[kept++] = keys[i];
     }
     return kept;
@@ -168,7 +168,7 @@ static void thinned_by_the_mask_of_the_node(void **state) {
     struct texts texts = texts_new(NODES, 4, 8);
     struct nigh__parallel parallel = {.context = *state, .threads = 1};
     struct nigh__neighbours neighbours;
-    uint64_t keys[NODES];
+    uint64_t keys[NODES] = {0};
     uint64_t(*edges)[2 * NODES] = calloc(NODES, sizeof *edges);
     uint32_t counts[NODES] = {0};
     assert_true(nigh__neighbours_make(*state, NODES, K, K, false, &neighbours));
@@ -264,7 +264,7 @@ static void the_nearest_of_the_sample(void **state) {
         const struct nigh__graph_query query = {
             .words = queries.rows + (size_t)q * WORDS, .planes = planes, .plane_count = 1 + q % 2};
         for (uint32_t i = 0; i < NODES / STEP; i++) {
-            const uint64_t *row = texts.rows + (size_t)made.graph.order[i * STEP] * WORDS;
+            const uint64_t *row = texts.rows + (size_t)made.graph.order[(size_t)i * STEP] * WORDS;
             const uint32_t heavy = q % 2 == 0 ? 0 : 2 * seen(query.words, row, planes + WORDS);
             keys[i] = nigh__key(seen(query.words, row, planes) + heavy, i * STEP);
         }

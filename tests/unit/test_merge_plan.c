@@ -67,7 +67,7 @@ static void a_thousand_equal_ones_become_one(void **state) {
     struct life life = {.count = 0};
     for (uint32_t i = 0; i < 1000; i++) commit(&life, 100);
     assert_int_equal(life.count, 1);
-    assert_true(life.written <= 100 * 1000 * 4);
+    assert_true(life.written <= UINT64_C(100) * 1000 * 4);
 }
 
 /* Cascades are one run: what would be merged twice is written once. */

@@ -322,7 +322,7 @@ static void facts_that_cannot_be(void **state) {
         static const uint32_t lies[] = {0, 3, 7, 100, 5000, UINT32_MAX};
         for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
             uint32_t right;
-            memcpy(&right, whole.data + FACTS + 4 * field, sizeof right);
+            memcpy(&right, whole.data + FACTS + (size_t)4 * field, sizeof right);
             const bool fits = lies[i] == right || (field == 6 && right != 0 && lies[i] != 0 && lies[i] <= 4096) ||
                               (field == 3 && right != 0 && lies[i] <= WIDTH);
             if (fits && lies[i] != right) continue; /* of sorted tables: another number of probes, another radius */
