@@ -256,12 +256,30 @@ static int check_width(struct indexer *indexer) {
     return CLI_DONE;
 }
 
+/* More than were added where the segment was merged with others: it then is as large as they all. */
+static int count_new_rows(struct indexer *indexer) {
+    struct cli_job *job = indexer->job;
+    nigh_collection *collection = NULL;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_segment_info last = {.size = sizeof last};
+    indexer->new_rows = indexer->result.commit.distinct;
+    if (indexer->result.commit.merged == 0) return CLI_DONE;
+    if (nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error) != NIGH_OK)
+        return cli_fail(job);
+    nigh_collection_describe(collection, &info);
+    const nigh_status status = nigh_collection_segment(collection, info.segments - 1, &last, &job->error);
+    nigh_collection_close(collection);
+    indexer->new_rows = last.signatures;
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+}
+
 static int finish(struct indexer *indexer) {
     const nigh_commit *commit = &indexer->result.commit;
     cli_committed(indexer->job, "the documents are in '%s': %s were added, it now has %s", indexer->path,
                   cli_digits(commit->added).text, cli_digits(commit->documents - commit->deleted_now).text);
     summarise(indexer);
-    int code = cli_index_lists(indexer);
+    int code = count_new_rows(indexer);
+    if (code == CLI_DONE) code = cli_index_lists(indexer);
     if (code == CLI_DONE) code = cli_index_tables_auto(indexer);
     if (code == CLI_DONE) code = cli_index_columns_auto(indexer);
     return code == CLI_DONE ? cli_index_graph(indexer->job, indexer->path, true) : code;

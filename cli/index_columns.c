@@ -66,7 +66,7 @@ int cli_index_columns_auto(const struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     const struct index_values *values = indexer->values;
     if (values->columns || values->no_columns) return cli_index_columns(job, indexer->path, true);
-    if (!indexer->documents || indexer->result.commit.distinct < AUTO_ROWS) return CLI_DONE;
+    if (!indexer->documents || indexer->new_rows < AUTO_ROWS) return CLI_DONE;
     nigh_collection *collection = NULL;
     if (nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error) != NIGH_OK)
         return cli_fail(job);

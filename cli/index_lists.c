@@ -118,7 +118,7 @@ int cli_index_lists(const struct indexer *indexer) {
     struct lists lists;
     bool wanted = values->lists == CLI_LISTS_SLICES;
     if (values->lists == CLI_LISTS_AUTO)
-        wanted = indexer->result.commit.distinct >= AUTO_ROWS && indexer->width_bits >= AUTO_WIDTH_BITS;
+        wanted = indexer->new_rows >= AUTO_ROWS && indexer->width_bits >= AUTO_WIDTH_BITS;
     job->stats.also_name = "list_seconds";
     if (wanted && make(job, indexer->path, &options, &result) != NIGH_OK) return refuse(job, indexer->path);
     if (count_lists(job, indexer->path, &lists) != NIGH_OK) return cli_fail(job);

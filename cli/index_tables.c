@@ -135,7 +135,7 @@ int cli_index_tables_auto(const struct indexer *indexer) {
     const struct index_values *values = indexer->values;
     const uint32_t bits = indexer->result.commit.width_bits;
     if (values->lists != CLI_LISTS_AUTO || values->no_tables) return cli_index_tables(job, indexer->path, true);
-    if (indexer->result.commit.distinct < AUTO_ROWS || bits < AUTO_LEAST_BITS || bits > AUTO_MOST_BITS) return CLI_DONE;
+    if (indexer->new_rows < AUTO_ROWS || bits < AUTO_LEAST_BITS || bits > AUTO_MOST_BITS) return CLI_DONE;
     nigh_collection *collection = NULL;
     if (nigh_collection_open(job->context, indexer->path, NULL, &collection, &job->error) != NIGH_OK)
         return cli_fail(job);

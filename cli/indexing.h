@@ -45,6 +45,7 @@ struct indexer {
     uint64_t repeated;           /* documents left out, their ids being there already */
     uint64_t changed;            /* others, whose ids are there with another text */
     nigh_index_result result;    /* of signatures its commit alone */
+    uint64_t new_rows;           /* distinct signatures of the segment that what was added is in by now */
     bool documents;
     bool refused; /* it was said why */
 };

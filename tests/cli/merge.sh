@@ -62,3 +62,11 @@ row 99 | "$NIGH" index -q --no-merge hurt.nigh -
 first=$(find hurt.nigh -name 'segment-*1')
 printf '\xff' | dd of="$first" bs=1 seek=4100 conv=notrunc status=none
 expect_unchanged hurt.nigh 2 '' ANY -- "$NIGH" merge hurt.nigh
+
+# Many small batches get what a large one gets by itself, once they are merged.
+"$NIGH" generate -q --count 20000 --bits 64 --seed 3 -o wide.raw --format raw
+split -b 16000 -d -a 2 wide.raw piece-
+for piece in piece-*; do "$NIGH" index -q pieces.nigh "$piece" --format raw --bits 64; done
+[[ $(segments pieces.nigh) == 1 ]] || fail "$(segments pieces.nigh) segments of ten pieces"
+[[ $(find pieces.nigh -name 'tables-*' | wc -l) == 1 ]] || fail 'what was merged has no tables'
+expect 0 ANY '' -- "$NIGH" check pieces.nigh
