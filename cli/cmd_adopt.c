@@ -6,7 +6,8 @@ static const char *const usage[] = {"[OPTION]... COLLECTION OTHER...", NULL};
 
 static const char *const description[] = {
     "Adds all documents of the OTHER collections to COLLECTION, which is made where it is not there. Their files are "
-    "copied as they are, with slice lists, graphs and columns: nothing is read, signed or built again. OTHER stays as "
+    "copied as they are, with slice lists, tables, graphs and columns: nothing is signed or built again. OTHER stays "
+    "as "
     "it is, and can be removed afterwards.",
     "So several machines can make one collection. All parts must be signed alike: by the same scheme and options, and "
     "where words are weighed, with the same vocabulary. Count the words of each part by 'nigh sign --make-vocabulary', "

@@ -420,7 +420,9 @@ static int write_and_commit(struct against *against) {
     if (code == CLI_DONE) code = cli_against_write_lists(against);
     if (code != CLI_DONE || !against->values->add) return code;
     if (cli_interrupted() != 0) return cli_fail(job);
-    if (nigh_against_commit(against->work, NULL, &job->error) != NIGH_OK) return cli_fail(job);
+    nigh_commit commit = {.size = sizeof commit};
+    if (nigh_against_commit(against->work, &commit, &job->error) != NIGH_OK) return cli_fail(job);
+    cli_tell_merged(job, against->path, &commit);
     if (against->info.unmatched > 0) cli_committed(job, "what is new was added to '%s'", against->path);
     return CLI_DONE;
 }

@@ -27,7 +27,8 @@ static const char *const description[] = {
     "collection whose documents have no ids, ID is the number of a document. '-' in place of an ID reads ids from "
     "standard input.",
     "All of them go in one commit: whoever reads the collection sees all of them or none. The signatures stay in "
-    "their files, which never change, until segments are merged; the numbers of other documents stay as they are.",
+    "their files, which never change, until their segment is merged, "
+    "which the commit does itself once more than half of it is deleted.",
     "An id that is not there is told on standard error, and the others are deleted all the same; the exit code is 1 "
     "then. To put a new text in the place of a document, use 'nigh index --replace'.",
     NULL,
@@ -117,6 +118,7 @@ static int run(struct cli_job *job) {
     cli_note(job, "deleted %s from '%s', which now has %s%s", cli_counted(commit.deleted, "document", "documents").text,
              job->operands[0], cli_digits(commit.documents - commit.deleted_now).text,
              deleter.missing == 0 ? "" : "; some were not there");
+    cli_tell_merged(job, job->operands[0], &commit);
     return deleter.missing == 0 ? CLI_DONE : CLI_NOTHING;
 }
 

@@ -207,12 +207,7 @@ static void summarise(const struct indexer *indexer) {
              cli_digits(result->commit.documents - result->commit.deleted_now).text, job->stats.work_seconds,
              cli_digits((uint64_t)job->stats.rate).text,
              indexer->documents ? cli_skipped_by(&result->signing, result->learned != 0).text : "", repeated, changed);
-    if (result->commit.merged > 0)
-        cli_note(job, "merged %s of '%s'", cli_counted(result->commit.merged, "segment", "segments").text,
-                 indexer->path);
-    if (result->commit.merge_status != NIGH_OK)
-        cli_note(job, "the segments of '%s' were not merged (%s); the documents are safe, and 'nigh merge' tries again",
-                 indexer->path, nigh_status_text((nigh_status)result->commit.merge_status));
+    cli_tell_merged(job, indexer->path, &result->commit);
     if (indexer->documents && indexer->values->keep_weights && indexer->old.documents > 0 && !indexer->old.has_weights)
         cli_note(job, "'%s' has documents without weights from before; --keep-weights is for new ones only",
                  indexer->path);

@@ -18,13 +18,13 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
 static const char *const description[] = {
     "Each 'nigh index' adds a segment to the collection, and a search visits every segment. This writes them as one, "
     "in their order. Deleted documents are left out, and their space comes back. Ids, metadata, weights, texts, "
-    "vocabulary and model stay as they are. Slice lists, a graph and columns are made anew where the largest segment "
-    "has them, which can take long.",
+    "vocabulary and model stay as they are. Slice lists, tables, a graph and columns are made anew where the largest "
+    "segment has them, which can take long.",
     "It is rarely needed: 'nigh index' merges ten segments of about the same size by itself, so that a collection of "
     "any history has few. Segments of which some keep weights or texts and others do not stay apart.",
     "Readers are not disturbed. Those that are open keep the state they have, and the old files take space until the "
     "last of them has ended. The checksums of what is merged are compared first. While it runs the disk holds both the "
-    "old segments and the new one. After an error or a kill the collection is as it was.",
+    "old segments and the new one. After an error the collection is as it was; after a kill, as it was or merged.",
     NULL,
 };
 
@@ -48,7 +48,7 @@ static void count(struct cli_job *job, const nigh_merge_result *result) {
 }
 
 static void summarise(struct cli_job *job, const char *path, const nigh_merge_result *result) {
-    if (result->written == 0 && result->dropped == 0 && result->before == result->after) {
+    if (result->parts == 0) {
         cli_note(job, "'%s' has %s, and nothing to merge", path,
                  cli_counted(result->after, "segment", "segments").text);
         return;
@@ -65,6 +65,7 @@ static int run(struct cli_job *job) {
     nigh_merge_options merging;
     nigh_merge_options_init(&merging);
     merging.tiered = ((const struct merge_values *)job->values)->tiered;
+    merging.threads = job->threads;
     merging.progress = &job->progress.report;
     nigh_merge_result result = {.size = sizeof result};
     const double started = cli_seconds();

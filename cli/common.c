@@ -312,3 +312,11 @@ int cli_job_run(const struct cli_command *command, int argc, char **argv, struct
     free(values);
     return code;
 }
+
+void cli_tell_merged(struct cli_job *job, const char *path, const nigh_commit *commit) {
+    if (commit->merge_status != NIGH_OK)
+        cli_note(job, "the segments of '%s' were not merged (%s); the documents are safe, and 'nigh merge' tries again",
+                 path, nigh_status_text((nigh_status)commit->merge_status));
+    else if (commit->merged > 0)
+        cli_note(job, "merged %s of '%s'", cli_counted(commit->merged, "segment", "segments").text, path);
+}

@@ -59,6 +59,9 @@ void cli_collection_look(struct cli_job *job, const char *path, const nigh_colle
 /* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
 int cli_fail(struct cli_job *job);
 
+/* What a commit merged, where it did or could not; see 'nigh merge'. */
+void cli_tell_merged(struct cli_job *job, const char *path, const nigh_commit *commit);
+
 /*
  * From here on an error is one that comes after a commit: the exit code is CLI_COMMITTED, and the last line says this,
  * which should tell what was added to what.

@@ -293,7 +293,7 @@ typedef struct nigh_commit {
     uint64_t bytes;          /* of its segments now */
     uint64_t sequence;       /* of its manifest now */
     uint32_t width_bits;
-    uint32_t merged;       /* segments that were made one afterwards, see nigh_merge(); 0: there was no need */
+    uint32_t merged;       /* segments that were merged afterwards, see nigh_merge(); 0: there was no need */
     uint64_t deleted;      /* by this commit, with those that others took the place of */
     uint64_t deleted_now;  /* of `documents` */
     uint32_t merge_status; /* a nigh_status: why that failed; what was added is safe all the same */
@@ -321,13 +321,14 @@ typedef struct nigh_merge_options {
     int tiered; /* non-zero: only what a commit would merge by itself; 0: all into one segment, or into as few as can
                    be where some keep weights, texts or keys of their documents and others do not */
     const nigh_progress *progress;
+    uint32_t threads; /* that sidecars are made by; 0: one a core.  The bytes do not depend on it */
 } nigh_merge_options;
 
 NIGH_API void nigh_merge_options_init(nigh_merge_options *options);
 
 typedef struct nigh_merge_result {
     size_t size;
-    uint32_t before, after; /* segments; equal where there was nothing to merge */
+    uint32_t before, after; /* segments */
     uint64_t written;       /* documents that were written anew */
     uint64_t dropped;       /* deleted ones, of which nothing is left */
     uint64_t deleted;       /* that are left, of `documents` */
@@ -336,6 +337,8 @@ typedef struct nigh_merge_result {
     uint64_t sequence;      /* of its manifest now */
     uint64_t total_bytes;   /* of its segments now, as in nigh_collection_info */
     uint64_t last_segment;  /* number of its last segment now */
+    uint32_t parts;         /* segments that were written anew or dropped; 0: there was nothing to merge */
+    uint32_t zero;
 } nigh_merge_result;
 
 /*

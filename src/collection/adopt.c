@@ -58,11 +58,8 @@ static nigh_status open_place(struct adopting *adopting, nigh_error *error) {
     if (status != NIGH_OK) return status;
     status = nigh__collection_open_in(adopting->context, &adopting->directory, &adopting->old, &problem);
     if (status == NIGH_ENOTFOUND && problem.system_errno == 0) return NIGH_OK; /* an empty place */
-    if (status == NIGH_OK && adopting->old->damaged_manifests != 0)
-        return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
-                             nigh__fail_at(error, NIGH_ECORRUPT, adopting->path, NIGH_NO_OFFSET,
-                                           "the newest manifest is damaged, and writing on would lose what it lists"));
-    if (status != NIGH_OK && error != NULL) *error = problem;
+    if (status == NIGH_OK) return nigh__collection_whole(adopting->old, error);
+    if (error != NULL) *error = problem;
     return status;
 }
 
@@ -71,27 +68,19 @@ static nigh_status open_others(struct adopting *adopting, const char *const *pat
     nigh_status status = NIGH_OK;
     for (size_t i = 0; i < adopting->other_count && status == NIGH_OK; i++) {
         status = nigh_collection_open(adopting->context, paths[i], &options, &adopting->others[i], error);
-        if (status == NIGH_OK && adopting->others[i]->damaged_manifests != 0)
-            status = nigh__fail_at(error, NIGH_ECORRUPT, paths[i], NIGH_NO_OFFSET, "its newest manifest is damaged");
+        if (status == NIGH_OK) status = nigh__collection_whole(adopting->others[i], error);
     }
     return status;
 }
 
 /* ---------------------------------------------------------------- comparing -- */
 
-/* Whether two segments keep the same bytes of a kind, by their checksums. */
-static bool keep_same(const struct nigh__segment *a, const struct nigh__segment *b, enum nigh__attachment kind) {
-    const enum nigh__section_type type = nigh__attachment_section(kind);
-    return a->sections[type].checksum == b->sections[type].checksum &&
-           a->sections[type].length == b->sections[type].length;
-}
-
 static nigh_status compare_kept(const nigh_collection *first, const nigh_collection *other, nigh_error *error) {
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
         const struct nigh__segment *a = nigh__collection_keeper(first, kind);
         const struct nigh__segment *b = nigh__collection_keeper(other, kind);
         if (a == NULL && b == NULL) continue;
-        if (a == NULL || b == NULL || !keep_same(a, b, kind))
+        if (a == NULL || b == NULL || !nigh__segment_keeps_as(a, b, kind))
             return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
                                  "it keeps another %s than '%s'; sign all parts with one", nigh__attachment_name(kind),
                                  first->path);
@@ -293,9 +282,7 @@ static nigh_status publish(struct adopting *adopting, nigh_error *error) {
 
 static nigh_status number_files(struct adopting *adopting, nigh_error *error) {
     const nigh_collection *old = adopting->old;
-    bool left = false;
-    nigh_status status = nigh__logs_settle(&adopting->directory, old == NULL ? 0 : old->next_segment, &left, error);
-    if (status == NIGH_OK && left) status = nigh__log_left(&adopting->directory, error);
+    nigh_status status = nigh__logs_none(&adopting->directory, old == NULL ? 0 : old->next_segment, error);
     if (status != NIGH_OK) return status;
     nigh__state_clear(&adopting->directory, old == NULL ? 0 : old->next_segment);
     status = nigh__state_free_number(&adopting->directory, old == NULL ? 1 : old->next_segment, &adopting->next_number,

@@ -20,14 +20,6 @@
 #include "collection/state.h"
 #include "collection/texts.h"
 
-/* Whether they keep the same bytes, by their checksum; segments that were adopted bring what they were signed with. */
-static bool keeps_same(const struct nigh__segment *keeper, const struct nigh__segment *segment,
-                       enum nigh__attachment kind) {
-    const struct nigh__section_entry *a = &keeper->sections[nigh__attachment_section(kind)];
-    const struct nigh__section_entry *b = &segment->sections[nigh__attachment_section(kind)];
-    return a->checksum == b->checksum && a->length == b->length;
-}
-
 /* Documents that were there before it cannot have been signed with it, and there is one for all. */
 static nigh_status attachment_fits(const struct nigh_collection *collection, const struct nigh__segment *segment,
                                    nigh_error *error) {
@@ -36,7 +28,7 @@ static nigh_status attachment_fits(const struct nigh_collection *collection, con
                                             "thresholds that are not in the first segment of the collection"};
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
         const struct nigh__segment *keeper = nigh__collection_keeper(collection, kind);
-        if (segment->kept[kind] == NULL || (keeper != NULL && keeps_same(keeper, segment, kind))) continue;
+        if (segment->kept[kind] == NULL || (keeper != NULL && nigh__segment_keeps_as(keeper, segment, kind))) continue;
         if (keeper != NULL || collection->documents != 0)
             return nigh__segment_corrupt(segment, nigh__attachment_section(kind), 0, misplaced[kind], error);
     }
@@ -227,6 +219,13 @@ void nigh_collection_close(nigh_collection *collection) {
     if (collection->segments != NULL) close_segments(collection);
     nigh__free(collection->context, collection->path);
     nigh__free(collection->context, collection);
+}
+
+nigh_status nigh__collection_whole(const struct nigh_collection *collection, nigh_error *error) {
+    if (collection->damaged_manifests == 0) return NIGH_OK;
+    return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
+                         nigh__fail_at(error, NIGH_ECORRUPT, collection->path, NIGH_NO_OFFSET,
+                                       "the newest manifest is damaged, and writing on would lose what it lists"));
 }
 
 bool nigh__collection_has_ids(const struct nigh_collection *collection) {

@@ -20,6 +20,12 @@ struct nigh_collection {
     void *extras[NIGH__EXTRAS]; /* of each in context->extensions; owned */
 };
 
+/*
+ * NIGH_ECORRUPT where the newest manifest is damaged: this is the state before it, and who wrote on would lose what it
+ * lists.
+ */
+nigh_status nigh__collection_whole(const struct nigh_collection *collection, nigh_error *error);
+
 /* What `extra` has made for this collection; NULL where it is none of context->extensions. */
 void *nigh__collection_extra(const struct nigh_collection *collection, const struct nigh__extra *extra);
 

@@ -10,6 +10,7 @@ void nigh_check_options_init(nigh_check_options *options) { nigh__options_init(&
 
 static const struct nigh__option merge_options_fields[] = {
     NIGH__OPTION(nigh_merge_options, tiered, 0),
+    NIGH__OPTION(nigh_merge_options, threads, 0),
 };
 const struct nigh__options nigh__merge_options_shape = NIGH__OPTIONS(nigh_merge_options, merge_options_fields);
 void nigh_merge_options_init(nigh_merge_options *options) { nigh__options_init(&nigh__merge_options_shape, options); }

@@ -41,7 +41,7 @@ struct nigh__sidecar_kind {
      * its header, and its sections, written and ended.
      */
     uint32_t (*parameter_like)(const struct nigh__segment *like, const struct nigh__segment *segment);
-    nigh_status (*write_like)(const struct nigh__segment *like, const struct nigh__segment *segment,
+    nigh_status (*write_like)(const struct nigh__segment *like, const struct nigh__segment *segment, uint32_t threads,
                               const nigh_progress *progress, struct nigh__sidecar_writer *writer, nigh_error *error);
     /* Fill in what is told of this kind, and leave the rest alone. */
     void (*describe)(const nigh_collection *collection, nigh_collection_info *info);

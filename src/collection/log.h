@@ -195,7 +195,7 @@ nigh_status nigh__log_repair(const struct nigh__file *directory, const struct ni
  */
 nigh_status nigh__logs_settle(const struct nigh__file *directory, uint64_t next, bool *left, nigh_error *error);
 
-/* The error for one that is left, for who cannot take it up. */
-nigh_status nigh__log_left(const struct nigh__file *directory, nigh_error *error);
+/* The same for who cannot take it up: NIGH_EBUSY where there is one that goes with this state. */
+nigh_status nigh__logs_none(const struct nigh__file *directory, uint64_t next, nigh_error *error);
 
 #endif

@@ -21,7 +21,10 @@ nigh_status nigh__logs_settle(const struct nigh__file *directory, uint64_t next,
     return status;
 }
 
-nigh_status nigh__log_left(const struct nigh__file *directory, nigh_error *error) {
+nigh_status nigh__logs_none(const struct nigh__file *directory, uint64_t next, nigh_error *error) {
+    bool left;
+    const nigh_status status = nigh__logs_settle(directory, next, &left, error);
+    if (status != NIGH_OK || !left) return status;
     return nigh__because(error, NIGH_REASON_LOG_LEFT,
                          nigh__fail_at(error, NIGH_EBUSY, directory->path, NIGH_NO_OFFSET,
                                        "there is a log of documents that are in no segment yet"));

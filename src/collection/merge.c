@@ -33,9 +33,11 @@ struct merging {
     uint64_t next_number;
     uint64_t copied, total; /* documents */
     uint64_t dropped;       /* the same: deleted ones */
+    uint32_t part_count;    /* segments of all runs */
     bool published;         /* a manifest that names the new segments may be on the disk */
     struct nigh__progress progress;
     const nigh_progress *callback;
+    uint32_t threads;
     nigh_merge_result result;
 };
 
@@ -75,6 +77,7 @@ static nigh_status look_at_parts(struct merging *merging, nigh_error *error) {
 static nigh_status add_run(struct merging *merging, const struct nigh__merge_run *run, nigh_error *error) {
     struct merged *merged = nigh__array_add(merging->context, &merging->merged, 1);
     if (merged == NULL) return nigh__no_memory(error, "for a list of segments");
+    merging->part_count += run->count;
     *merged = (struct merged){.run = *run, .number = merging->next_number++};
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
         merging->total += merging->parts[i].documents - merging->parts[i].deleted;
@@ -187,7 +190,8 @@ static nigh_status make_sidecars(struct merging *merging, const struct merged *m
     for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && status == NIGH_OK && segment->signatures != 0; i++) {
         const struct nigh__sidecar_kind *kind = merging->context->extensions->sidecars[i];
         if (kind == NULL || like->sidecars[i] == NULL) continue;
-        status = nigh__sidecar_make_like(merging->directory, kind, like, segment, merging->callback, error);
+        status = nigh__sidecar_make_like(merging->directory, kind, like, segment, merging->threads, merging->callback,
+                                         error);
         if (status == NIGH_OK) status = nigh__sidecar_publish(merging->directory, segment->number, kind, error);
     }
     nigh__segment_close(segment);
@@ -253,6 +257,7 @@ static nigh_status publish(struct merging *merging, nigh_error *error) {
     merging->result.sequence = manifest.header.sequence;
     merging->result.documents = manifest.header.documents;
     merging->result.dropped = merging->dropped;
+    merging->result.parts = merging->part_count;
     merging->result.deleted = 0;
     for (uint32_t i = 0; i < manifest.header.segment_count; i++) {
         merging->result.total_bytes +=
@@ -288,18 +293,13 @@ static nigh_status run_all(struct merging *merging, nigh_error *error) {
 
 static nigh_status begin(struct merging *merging, nigh_error *error) {
     nigh_status status = nigh__collection_open_in(merging->context, merging->directory, &merging->collection, error);
+    if (status == NIGH_OK) status = nigh__collection_whole(merging->collection, error);
     if (status != NIGH_OK) return status;
-    if (merging->collection->damaged_manifests != 0)
-        return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
-                             nigh__fail_at(error, NIGH_ECORRUPT, merging->collection->path, NIGH_NO_OFFSET,
-                                           "the newest manifest is damaged, and merging would lose what it lists"));
     merging->result.before = merging->result.after = merging->collection->segment_count;
     merging->result.sequence = merging->collection->sequence;
     merging->result.documents = merging->collection->documents;
     merging->result.deleted = merging->collection->deleted;
-    bool left = false;
-    status = nigh__logs_settle(merging->directory, merging->collection->next_segment, &left, error);
-    if (status == NIGH_OK && left) status = nigh__log_left(merging->directory, error);
+    status = nigh__logs_none(merging->directory, merging->collection->next_segment, error);
     if (status != NIGH_OK) return status;
     nigh__state_clear(merging->directory, merging->collection->next_segment);
     status =
@@ -307,12 +307,14 @@ static nigh_status begin(struct merging *merging, nigh_error *error) {
     return status == NIGH_OK ? look_at_parts(merging, error) : status;
 }
 
-static nigh_status merge_in(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
+static nigh_status merge_in(nigh_context *context, const struct nigh__file *directory, uint32_t threads,
+                            const nigh_progress *progress,
                             nigh_status (*plan)(struct merging *merging, nigh_error *error), nigh_merge_result *result,
                             nigh_error *error) {
     struct merging merging = {.context = context,
                               .directory = directory,
                               .callback = progress,
+                              .threads = threads,
                               .merged = NIGH__ARRAY(struct merged),
                               .result = {.size = sizeof merging.result}};
     nigh__progress_init(&merging.progress, progress);
@@ -328,7 +330,7 @@ static nigh_status merge_in(nigh_context *context, const struct nigh__file *dire
 
 nigh_status nigh__merge_tiers(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
                               nigh_merge_result *result, nigh_error *error) {
-    return merge_in(context, directory, progress, plan_tiers, result, error);
+    return merge_in(context, directory, 0, progress, plan_tiers, result, error);
 }
 
 nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge_options *options,
@@ -338,7 +340,8 @@ nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge
     nigh_status status = nigh__options_copy(&nigh__merge_options_shape, &chosen, options, error);
     if (status == NIGH_OK) status = nigh__directory_lock(context, path, NIGH__STORE_COLLECTION, &directory, error);
     if (status != NIGH_OK) return status;
-    status = merge_in(context, &directory, chosen.progress, chosen.tiered ? plan_tiers : plan_whole, result, error);
+    status = merge_in(context, &directory, chosen.threads, chosen.progress, chosen.tiered ? plan_tiers : plan_whole,
+                      result, error);
     nigh__file_release(&directory);
     return status;
 }

@@ -21,7 +21,7 @@
 
 /*
  * Merges what a commit should (collection/merge_plan.h), in a directory that the caller has locked.  Nothing to do is
- * no failure, and *result says so: before == after.
+ * no failure, and *result says so: no parts.
  */
 nigh_status nigh__merge_tiers(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
                               nigh_merge_result *result, nigh_error *error);

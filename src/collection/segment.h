@@ -135,6 +135,9 @@ nigh_status nigh__segment_attachment(const struct nigh__segment *segment, enum n
 nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__attachment kind,
                                 const nigh_attachment *wanted, nigh_error *error);
 
+/* Whether two keep the same bytes of a kind, by their checksums; each keeps some. */
+bool nigh__segment_keeps_as(const struct nigh__segment *a, const struct nigh__segment *b, enum nigh__attachment kind);
+
 /* NIGH_ENOTFOUND, without a detail, where the segment has no document of that id. */
 nigh_status nigh__segment_find(const struct nigh__segment *segment, const char *id, size_t id_length,
                                uint32_t *document, nigh_error *error);

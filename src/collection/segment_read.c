@@ -187,6 +187,12 @@ static nigh_status compare_kept(const struct nigh__segment *segment, enum nigh__
     return NIGH_OK;
 }
 
+bool nigh__segment_keeps_as(const struct nigh__segment *a, const struct nigh__segment *b, enum nigh__attachment kind) {
+    const struct nigh__section_entry *one = &a->sections[nigh__attachment_section(kind)];
+    const struct nigh__section_entry *other = &b->sections[nigh__attachment_section(kind)];
+    return one->checksum == other->checksum && one->length == other->length;
+}
+
 nigh_status nigh__segment_keeps(const struct nigh__segment *segment, enum nigh__attachment kind,
                                 const nigh_attachment *wanted, nigh_error *error) {
     const struct nigh__section_entry *entry = &segment->sections[nigh__attachment_section(kind)];

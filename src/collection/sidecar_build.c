@@ -17,12 +17,9 @@ struct work {
 
 /* ------------------------------------------------------- what both begin with */
 
-/* A state whose newest manifest is damaged is not the newest: whoever changes anything should know first. */
-static nigh_status open_newest(struct work *work, const char *path, nigh_error *error) {
-    nigh_status status = nigh__collection_open_in(work->context, &work->directory, &work->collection, error);
-    if (status != NIGH_OK || work->collection->damaged_manifests == 0) return status;
-    return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
-                         nigh__fail_at(error, NIGH_ECORRUPT, path, NIGH_NO_OFFSET, "the newest manifest is damaged"));
+static nigh_status open_newest(struct work *work, nigh_error *error) {
+    const nigh_status status = nigh__collection_open_in(work->context, &work->directory, &work->collection, error);
+    return status == NIGH_OK ? nigh__collection_whole(work->collection, error) : status;
 }
 
 static void remove_leftovers(const struct work *work) {
@@ -34,7 +31,7 @@ static void remove_leftovers(const struct work *work) {
 
 static nigh_status begin(struct work *work, const char *path, nigh_error *error) {
     nigh_status status = nigh__directory_lock(work->context, path, NIGH__STORE_COLLECTION, &work->directory, error);
-    if (status == NIGH_OK) status = open_newest(work, path, error);
+    if (status == NIGH_OK) status = open_newest(work, error);
     if (status == NIGH_OK) remove_leftovers(work);
     return status;
 }
@@ -128,13 +125,13 @@ nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *p
 
 nigh_status nigh__sidecar_make_like(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
                                     const struct nigh__segment *like, const struct nigh__segment *segment,
-                                    const nigh_progress *progress, nigh_error *error) {
+                                    uint32_t threads, const nigh_progress *progress, nigh_error *error) {
     struct nigh__sidecar_writer *writer;
     uint64_t length;
     nigh_status status =
         nigh__sidecar_writer_open(directory, segment, kind, kind->parameter_like(like, segment), &writer, error);
     if (status != NIGH_OK) return status;
-    status = kind->write_like(like, segment, progress, writer, error);
+    status = kind->write_like(like, segment, threads, progress, writer, error);
     if (status == NIGH_OK) status = nigh__sidecar_writer_finish(writer, &length, error);
     nigh__sidecar_writer_close(writer);
     return status;

@@ -53,7 +53,7 @@ nigh_status nigh__sidecar_build(struct nigh__sidecar_build *build, const char *p
  */
 nigh_status nigh__sidecar_make_like(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
                                     const struct nigh__segment *like, const struct nigh__segment *segment,
-                                    const nigh_progress *progress, nigh_error *error);
+                                    uint32_t threads, const nigh_progress *progress, nigh_error *error);
 
 /* All of a kind, of whatever segments. */
 nigh_status nigh__sidecar_remove_all(nigh_context *context, const char *path, const struct nigh__sidecar_kind *kind,

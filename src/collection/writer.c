@@ -92,13 +92,6 @@ static nigh_status adopt_scheme(struct nigh_writer *writer, nigh_error *error) {
     return NIGH_OK;
 }
 
-static nigh_status whole_old(const struct nigh_writer *writer, nigh_error *error) {
-    if (writer->old->damaged_manifests == 0) return NIGH_OK;
-    return nigh__because(error, NIGH_REASON_DAMAGED_MANIFEST,
-                         nigh__fail_at(error, NIGH_ECORRUPT, writer->path, NIGH_NO_OFFSET,
-                                       "the newest manifest is damaged, and writing on would lose what it lists"));
-}
-
 /* What is there must be of the same kind. */
 static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error) {
     const struct nigh_collection *old = writer->old;
@@ -134,7 +127,7 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_error problem = {.status = NIGH_OK};
     nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
     if (status == NIGH_OK) {
-        status = whole_old(writer, error);
+        status = nigh__collection_whole(writer->old, error);
         if (status != NIGH_OK || deletes_alone(writer)) return status;
         status = adopt_scheme(writer, error);
         if (status == NIGH_OK) status = fits_old(writer, error);
@@ -153,9 +146,9 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
 static nigh_status settle_logs(const struct nigh_writer *writer, nigh_error *error) {
     const uint64_t next = writer->old == NULL ? 0 : writer->old->next_segment;
     bool left = false;
-    nigh_status status = nigh__logs_settle(&writer->directory, next, &left, error);
+    if (!writer->takes_log) return nigh__logs_none(&writer->directory, next, error);
+    const nigh_status status = nigh__logs_settle(&writer->directory, next, &left, error);
     if (status != NIGH_OK || !left) return status;
-    if (!writer->takes_log) return nigh__log_left(&writer->directory, error);
     const struct nigh__log_plan plan = nigh__writer_log_plan(writer);
     uint64_t documents = 0;
     uint64_t bytes = 0;
@@ -534,8 +527,8 @@ static void merge(struct nigh_writer *writer, nigh_commit *told) {
     nigh_merge_result result = {.size = sizeof result};
     told->merge_status =
         (uint32_t)nigh__merge_tiers(writer->context, &writer->directory, &writer->progress.callback, &result, NULL);
-    if (told->merge_status != NIGH_OK || (result.written == 0 && result.dropped == 0)) return;
-    told->merged = result.before - result.after + 1;
+    told->merged = result.parts;
+    if (told->merge_status != NIGH_OK || result.parts == 0) return;
     told->deleted_now = result.deleted;
     told->sequence = result.sequence;
     told->documents = result.documents;

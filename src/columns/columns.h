@@ -48,8 +48,8 @@ extern const struct nigh__sidecar_kind nigh__columns_sidecar;
 /* As nigh__sidecar_kind has them (columns/columns_build.c). */
 uint32_t nigh__columns_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment);
 nigh_status nigh__columns_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                     const nigh_progress *progress, struct nigh__sidecar_writer *writer,
-                                     nigh_error *error);
+                                     uint32_t threads, const nigh_progress *progress,
+                                     struct nigh__sidecar_writer *writer, nigh_error *error);
 
 /* Where things lie. */
 struct nigh__columns_layout {

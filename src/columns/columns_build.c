@@ -54,11 +54,12 @@ uint32_t nigh__columns_parameter_like(const struct nigh__segment *like, const st
 }
 
 nigh_status nigh__columns_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                     const nigh_progress *progress, struct nigh__sidecar_writer *writer,
-                                     nigh_error *error) {
+                                     uint32_t threads, const nigh_progress *progress,
+                                     struct nigh__sidecar_writer *writer, nigh_error *error) {
     struct building building;
     (void)like;
     nigh__options_defaults(&nigh__columns_options_shape, &building.options);
+    building.options.threads = threads;
     nigh__progress_init(&building.progress, progress);
     return write_columns(&building, segment, writer, error);
 }

@@ -48,8 +48,8 @@ extern const struct nigh__sidecar_kind nigh__tables_sidecar;
 /* As nigh__sidecar_kind has them (finder/stored_build.c). */
 uint32_t nigh__tables_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment);
 nigh_status nigh__tables_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                    const nigh_progress *progress, struct nigh__sidecar_writer *writer,
-                                    nigh_error *error);
+                                    uint32_t threads, const nigh_progress *progress,
+                                    struct nigh__sidecar_writer *writer, nigh_error *error);
 
 struct nigh__stored {
     struct nigh__stored_facts facts;     /* checked, and out of anyone's reach */

@@ -176,10 +176,11 @@ uint32_t nigh__tables_parameter_like(const struct nigh__segment *like, const str
 }
 
 nigh_status nigh__tables_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                    const nigh_progress *progress, struct nigh__sidecar_writer *writer,
-                                    nigh_error *error) {
+                                    uint32_t threads, const nigh_progress *progress,
+                                    struct nigh__sidecar_writer *writer, nigh_error *error) {
     struct building building;
     nigh__options_defaults(&nigh__tables_options_shape, &building.options);
+    building.options.threads = threads;
     nigh__progress_init(&building.progress, progress);
     const nigh_status status = facts_like(like, segment, &building.facts, error);
     return status == NIGH_OK ? write_tables(&building, segment, writer, error) : status;

@@ -44,7 +44,7 @@ extern const struct nigh__sidecar_kind nigh__graph_sidecar;
 /* As nigh__sidecar_kind has them (graph/graph_build.c). */
 uint32_t nigh__graph_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment);
 nigh_status nigh__graph_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                   const nigh_progress *progress, struct nigh__sidecar_writer *writer,
+                                   uint32_t threads, const nigh_progress *progress, struct nigh__sidecar_writer *writer,
                                    nigh_error *error);
 extern const struct nigh__extra nigh__graph_scratch;
 /* What searches by graphs leave for the next ones. */

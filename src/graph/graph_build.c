@@ -197,7 +197,7 @@ uint32_t nigh__graph_parameter_like(const struct nigh__segment *like, const stru
 }
 
 nigh_status nigh__graph_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                   const nigh_progress *progress, struct nigh__sidecar_writer *writer,
+                                   uint32_t threads, const nigh_progress *progress, struct nigh__sidecar_writer *writer,
                                    nigh_error *error) {
     struct graphs graphs = {.context = segment->context};
     struct nigh__graph graph;
@@ -209,6 +209,7 @@ nigh_status nigh__graph_write_like(const struct nigh__segment *like, const struc
     graphs.options.trees = graph.facts.trees;
     graphs.options.seed = graph.facts.seed;
     graphs.options.masks = graph.facts.masks != 0;
+    graphs.options.threads = threads;
     nigh__progress_init(&graphs.progress, progress);
     return write_graph(&graphs, segment, writer, error);
 }

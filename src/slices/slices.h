@@ -81,8 +81,8 @@ extern const struct nigh__sidecar_kind nigh__slices_sidecar;
 /* As nigh__sidecar_kind has them (slices/slices_build.c). */
 uint32_t nigh__slices_parameter_like(const struct nigh__segment *like, const struct nigh__segment *segment);
 nigh_status nigh__slices_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                    const nigh_progress *progress, struct nigh__sidecar_writer *writer,
-                                    nigh_error *error);
+                                    uint32_t threads, const nigh_progress *progress,
+                                    struct nigh__sidecar_writer *writer, nigh_error *error);
 extern const struct nigh__extra nigh__slices_scratch;
 /* What searches by lists leave for the next ones. */
 struct nigh__object_pool *nigh__slices_pool(const nigh_collection *collection);

@@ -111,10 +111,11 @@ uint32_t nigh__slices_parameter_like(const struct nigh__segment *like, const str
 }
 
 nigh_status nigh__slices_write_like(const struct nigh__segment *like, const struct nigh__segment *segment,
-                                    const nigh_progress *progress, struct nigh__sidecar_writer *writer,
-                                    nigh_error *error) {
+                                    uint32_t threads, const nigh_progress *progress,
+                                    struct nigh__sidecar_writer *writer, nigh_error *error) {
     struct lists lists = {.context = segment->context};
     nigh__options_defaults(&nigh__lists_options_shape, &lists.options);
+    lists.options.threads = threads;
     nigh__progress_init(&lists.progress, progress);
     slice_like(like, segment, &lists.slicing);
     return write_lists(&lists, segment, writer, error);

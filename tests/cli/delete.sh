@@ -49,7 +49,8 @@ printf 'x\\ty\t0000000000000003\nplain\t0000000000000004\nz\t0000000000000005\n'
 "$NIGH" index -q odd.nigh odd.hex || fail 'index odd ids'
 printf 'x\\ty\r\n\n' > ids
 expect 0 '' "deleted 1 document from 'odd.nigh', which now has 2" -- "$NIGH" delete odd.nigh --ids ids
-expect 0 '' "deleted 1 document from 'odd.nigh', which now has 1" -- bash -c "echo z | \"$NIGH\" delete odd.nigh -"
+expect 0 '' "deleted 1 document from 'odd.nigh', which now has 1
+merged 1 segment of 'odd.nigh'" -- bash -c "echo z | \"$NIGH\" delete odd.nigh -"
 expect 0 'plain	0000000000000004' '' -- "$NIGH" export -q odd.nigh -o -
 
 # Documents without ids go by number, and keep it.

@@ -70,3 +70,20 @@ for piece in piece-*; do "$NIGH" index -q pieces.nigh "$piece" --format raw --bi
 [[ $(segments pieces.nigh) == 1 ]] || fail "$(segments pieces.nigh) segments of ten pieces"
 [[ $(find pieces.nigh -name 'tables-*' | wc -l) == 1 ]] || fail 'what was merged has no tables'
 expect 0 ANY '' -- "$NIGH" check pieces.nigh
+
+# While documents are in a log only, nobody else may change what it goes with: they would be lost.
+cp -r "$NIGH_SOURCE_DIR/tests/golden/v1-log.nigh" logged.nigh
+"$NIGH" index -q part.nigh all.hex
+for command in 'merge logged.nigh' 'adopt logged.nigh part.nigh' 'delete logged.nigh a'; do
+    # shellcheck disable=SC2086
+    expect_unchanged logged.nigh 2 '' ANY -- "$NIGH" $command
+    contains .err 'there is a log of documents that are in no segment yet'
+done
+
+# Deleting most of a segment writes it anew at once, and says so.
+for i in $(seq 20); do row "$i"; done > twenty.hex
+"$NIGH" index -q hollow.nigh twenty.hex
+expect 0 '' ANY -- "$NIGH" delete hollow.nigh $(seq -f 'd%g' 11)
+contains .err "merged 1 segment of 'hollow.nigh'"
+[[ ! -e $(find hollow.nigh -name 'deleted-*') ]] || fail 'what is deleted is still there'
+expect 0 ANY '' -- "$NIGH" check hollow.nigh

@@ -42,22 +42,18 @@ static void search_directed(const nigh_collection *collection) {
     }
 }
 
-static void read_collection(nigh_context *context) {
-    nigh_collection *collection;
-    /* Whatever is wrong with lists, the collection opens. */
-    if (nigh_collection_open(context, "c", NULL, &collection, NULL) != NIGH_OK) abort();
+static void search_both_ways(const nigh_collection *collection) {
     nigh_collection_info info = {.size = sizeof info};
     nigh_segment_info segment = {.size = sizeof segment};
     nigh_collection_describe(collection, &info);
-    if (info.sliced_segments + info.damaged_lists != 1) abort();
     (void)nigh_collection_segment(collection, 0, &segment, NULL);
     if ((segment.slices != 0) != (info.sliced_segments != 0)) abort();
     search_all_ways(collection);
     search_directed(collection);
-    nigh_collection_close(collection);
-    (void)nigh_collection_check(context, "c", NULL, NULL, NULL);
 }
 
+static uint32_t count(const nigh_collection_info *info) { return info->sliced_segments + info->damaged_lists; }
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    return sidecar_run("slices-00000000000000000001", data, size, read_collection);
+    return sidecar_run("slices-00000000000000000001", data, size, count, search_both_ways);
 }
