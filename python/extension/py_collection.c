@@ -2,6 +2,8 @@
 /* An open collection: what it holds.  Closing one waits for nobody: the last search that uses it closes it. */
 #include "py_nigh.h"
 
+#include <string.h>
+
 int py_collection_enter(struct py_collection *collection) {
     if (collection->handle == NULL || collection->closing)
         return PyErr_SetString(PyExc_ValueError, "the collection is closed"), -1;
@@ -54,6 +56,10 @@ static const struct py_field info_fields[] = {
     PY_FIELD(nigh_collection_info, graph_recall, PY_DOUBLE),
     PY_FIELD(nigh_collection_info, column_bytes, PY_U64),
     PY_FIELD(nigh_collection_info, text_bytes, PY_U64),
+    PY_FIELD(nigh_collection_info, deleted, PY_U64),
+    PY_FIELD(nigh_collection_info, table_segments, PY_U32),
+    PY_FIELD(nigh_collection_info, table_bytes, PY_U64),
+    PY_FIELD(nigh_collection_info, has_masks, PY_FLAG),
     {NULL, PY_FLAG, 0},
 };
 
@@ -159,7 +165,32 @@ static PyObject *identities(PyObject *object, PyObject *arguments) {
     return list;
 }
 
-/* Signatures of `count` documents from `first` on, one after the other. */
+/* Of the numbers from `first` up to `end`, those of documents that live, as '<Q'. */
+static PyObject *living(PyObject *object, PyObject *arguments) {
+    struct py_collection *self = (struct py_collection *)object;
+    unsigned long long first = 0, end = 0;
+    struct py_blob blob = {0};
+    if (!PyArg_ParseTuple(arguments, "KK", &first, &end) || py_collection_enter(self) != 0) return NULL;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_collection_describe(self->handle, &info);
+    PyThreadState *thread = PyEval_SaveThread();
+    for (uint64_t i = first; i < end && i < info.documents && !blob.failed; i++) {
+        uint64_t *number = nigh_collection_lives(self->handle, i) ? py_blob_add(&blob, sizeof *number) : NULL;
+        if (number != NULL) *number = i;
+    }
+    PyEval_RestoreThread(thread);
+    py_collection_leave(self);
+    return py_blob_take(&blob);
+}
+
+static nigh_status signature_or_zeros(const nigh_collection *collection, uint64_t document, uint8_t *row, size_t bytes,
+                                      nigh_error *error) {
+    if (nigh_collection_lives(collection, document)) return nigh_collection_signature(collection, document, row, error);
+    memset(row, 0, bytes);
+    return NIGH_OK;
+}
+
+/* Signatures of `count` documents from `first` on, one after the other; of those that are deleted zeros. */
 static PyObject *signatures(PyObject *object, PyObject *arguments) {
     struct py_collection *self = (struct py_collection *)object;
     unsigned long long first = 0, count = 0;
@@ -173,7 +204,7 @@ static PyObject *signatures(PyObject *object, PyObject *arguments) {
     PyThreadState *thread = PyEval_SaveThread();
     for (uint64_t i = 0; i < count && first + i < info.documents && status == NIGH_OK; i++) {
         uint8_t *row = py_blob_add(&blob, bytes);
-        status = row == NULL ? NIGH_ENOMEM : nigh_collection_signature(self->handle, first + i, row, &error);
+        status = row == NULL ? NIGH_ENOMEM : signature_or_zeros(self->handle, first + i, row, bytes, &error);
     }
     PyEval_RestoreThread(thread);
     py_collection_leave(self);
@@ -225,6 +256,7 @@ static PyMethodDef type_methods[] = {
     {"metadata", metadata, METH_O, "The metadata of a document."},
     {"text", text, METH_O, "The text of a document, or None."},
     {"signature", signature, METH_O, "The signature of a document."},
+    {"living", living, METH_VARARGS, "living(first, end): the numbers of documents that live, as bytes of uint64."},
     {"signatures", signatures, METH_VARARGS, "signatures(first, count): one after the other."},
     {"search_rows", py_search_rows, METH_VARARGS, "search_rows(rows, count, options, report)"},
     {"search_texts", py_search_texts, METH_VARARGS, "search_texts(texts, options, report)"},

@@ -23,10 +23,11 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define THEMES 5
+#define THEMES 6
 static int add_functions(PyObject *module) {
-    PyMethodDef *const themes[THEMES] = {functions, py_dedup_functions, py_writing_functions, py_signature_functions,
-                                         py_against_functions};
+    PyMethodDef *const themes[THEMES] = {
+        functions,          py_dedup_functions, py_writing_functions, py_signature_functions, py_against_functions,
+        py_living_functions};
     for (size_t i = 0; i < THEMES; i++)
         if (PyModule_AddFunctions(module, themes[i]) != 0) return -1;
     return 0;
@@ -50,7 +51,7 @@ static int execute(PyObject *module) {
     if (status != NIGH_OK) return (void)py_raise(state, status, &error), -1;
     if (PyModule_AddStringConstant(module, "version", nigh_version()) != 0) return -1;
     if (add_functions(module) != 0 || py_dedup_add(module, state) != 0) return -1;
-    return py_collection_add(module, state);
+    return py_collection_add(module, state) != 0 ? -1 : py_live_add(module);
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg) {

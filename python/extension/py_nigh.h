@@ -140,10 +140,12 @@ int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *len
 
 int py_dedup_add(PyObject *module, struct py_state *state);
 int py_collection_add(PyObject *module, struct py_state *state);
+int py_live_add(PyObject *module);
 extern PyMethodDef py_dedup_functions[];
 extern PyMethodDef py_writing_functions[];
 extern PyMethodDef py_signature_functions[];
 extern PyMethodDef py_against_functions[];
+extern PyMethodDef py_living_functions[];
 
 /* An open collection, kept open until the last search of it has ended. */
 struct py_collection {

@@ -5,13 +5,11 @@
 /* ------------------------------------------------------------- documents -- */
 
 static const struct py_option index_table[] = {
-    PY_OPTION(nigh_index_options, snippet, PY_U32),
-    PY_OPTION(nigh_index_options, keep_weights, PY_FLAG),
-    PY_OPTION(nigh_index_options, limit, PY_U64),
-    PY_OPTION(nigh_index_options, threads, PY_U32),
-    PY_OPTION(nigh_index_options, strict, PY_FLAG),
-    PY_OPTION(nigh_index_options, vocabulary_bytes, PY_U64),
-    PY_OPTIONS_END,
+    PY_OPTION(nigh_index_options, snippet, PY_U32),     PY_OPTION(nigh_index_options, keep_weights, PY_FLAG),
+    PY_OPTION(nigh_index_options, limit, PY_U64),       PY_OPTION(nigh_index_options, threads, PY_U32),
+    PY_OPTION(nigh_index_options, strict, PY_FLAG),     PY_OPTION(nigh_index_options, vocabulary_bytes, PY_U64),
+    PY_OPTION(nigh_index_options, replace, PY_FLAG),    PY_OPTION(nigh_index_options, merge, PY_FLAG),
+    PY_OPTION(nigh_index_options, keep_masks, PY_FLAG), PY_OPTIONS_END,
 };
 
 #define COMMIT(field) offsetof(nigh_index_result, commit) + offsetof(nigh_commit, field)
@@ -23,6 +21,8 @@ static const struct py_field result_fields[] = {
     {"distinct", PY_U64, COMMIT(distinct)},
     {"first_document", PY_U64, COMMIT(first_document)},
     {"documents", PY_U64, COMMIT(documents)},
+    {"deleted", PY_U64, COMMIT(deleted)},
+    {"merged", PY_U32, COMMIT(merged)},
     {"empty", PY_U64, offsetof(nigh_index_result, signing) + offsetof(nigh_signing_info, empty)},
     {NULL, PY_FLAG, 0},
 };
@@ -130,13 +130,28 @@ static nigh_status rows_add(const struct rows *rows, nigh_writer *writer, nigh_e
     return status;
 }
 
-static nigh_status rows_write(const struct rows *rows, struct py_call *call, const char *path, nigh_commit *commit) {
+static const struct py_option writer_table[] = {
+    PY_OPTION(nigh_writer_options, replace, PY_FLAG),
+    PY_OPTION(nigh_writer_options, merge, PY_FLAG),
+    PY_OPTIONS_END,
+};
+
+static const struct py_field commit_fields[] = {
+    PY_FIELD(nigh_commit, added, PY_U64),
+    PY_FIELD(nigh_commit, distinct, PY_U64),
+    PY_FIELD(nigh_commit, first_document, PY_U64),
+    PY_FIELD(nigh_commit, documents, PY_U64),
+    PY_FIELD(nigh_commit, deleted, PY_U64),
+    PY_FIELD(nigh_commit, merged, PY_U32),
+    {NULL, PY_FLAG, 0},
+};
+
+static nigh_status rows_write(const struct rows *rows, struct py_call *call, const char *path,
+                              nigh_writer_options *options, nigh_commit *commit) {
     nigh_writer *writer = NULL;
-    nigh_writer_options options;
-    nigh_writer_options_init(&options);
-    options.width_bits = rows->width;
-    options.progress = &call->progress;
-    nigh_status status = nigh_writer_open(call->state->context, path, &options, &writer, &call->error);
+    options->width_bits = rows->width;
+    options->progress = &call->progress;
+    nigh_status status = nigh_writer_open(call->state->context, path, options, &writer, &call->error);
     if (status == NIGH_OK) status = rows_add(rows, writer, &call->error);
     if (status == NIGH_OK) status = nigh_writer_commit(writer, commit, &call->error);
     nigh_writer_close(writer);
@@ -146,22 +161,24 @@ static nigh_status rows_write(const struct rows *rows, struct py_call *call, con
 static PyObject *write_rows(PyObject *module, PyObject *arguments) {
     const char *path = NULL;
     struct rows rows = {0};
-    PyObject *ids, *report;
+    PyObject *ids, *given, *report;
     struct py_call call;
+    nigh_writer_options options;
     nigh_commit commit = {.size = sizeof commit};
-    if (!PyArg_ParseTuple(arguments, "yy*nIOO", &path, &rows.bytes, &rows.count, &rows.width, &ids, &report))
+    if (!PyArg_ParseTuple(arguments, "yy*nIOOO", &path, &rows.bytes, &rows.count, &rows.width, &ids, &given, &report))
         return NULL;
     py_call_begin(&call, py_state_of(module), report);
-    int failed = ids_borrow(&rows, ids);
+    nigh_writer_options_init(&options);
+    int failed = py_options_fill(given, writer_table, &options) || ids_borrow(&rows, ids);
     if (!failed && rows.bytes.len != rows.count * (Py_ssize_t)nigh_signature_bytes(rows.width))
         failed = (PyErr_SetString(PyExc_ValueError, "the rows are not of this width"), -1);
     if (!failed) {
         py_call_release(&call);
-        failed = py_call_end(&call, rows_write(&rows, &call, path, &commit));
+        failed = py_call_end(&call, rows_write(&rows, &call, path, &options, &commit));
     }
     py_call_clear(&call);
     rows_release(&rows);
-    return failed ? NULL : Py_BuildValue("KK", (unsigned long long)commit.added, (unsigned long long)commit.documents);
+    return failed ? NULL : py_fields(commit_fields, &commit);
 }
 
 /* ------------------------------------------------- what searches go faster by -- */
@@ -198,9 +215,18 @@ static nigh_status build_columns(struct py_call *call, const char *path, struct 
     return nigh_columns_build(call->state->context, path, &options, NULL, &call->error);
 }
 
+static nigh_status build_tables(struct py_call *call, const char *path, struct building how) {
+    nigh_tables_options options;
+    nigh_tables_options_init(&options);
+    options.threads = how.threads;
+    if (how.min_rows >= 0) options.min_rows = (uint64_t)how.min_rows;
+    options.progress = &call->progress;
+    return nigh_tables_build(call->state->context, path, &options, NULL, &call->error);
+}
+
 static PyObject *build(PyObject *module, PyObject *arguments) {
-    static nigh_status (*const builders[])(struct py_call *, const char *, struct building) = {build_graph, build_lists,
-                                                                                               build_columns};
+    static nigh_status (*const builders[])(struct py_call *, const char *,
+                                           struct building) = {build_graph, build_lists, build_columns, build_tables};
     const char *path = NULL;
     unsigned int kind = 0;
     struct building how = {0};
@@ -219,7 +245,8 @@ static PyObject *build(PyObject *module, PyObject *arguments) {
 PyMethodDef py_writing_functions[] = {
     {"index_source", index_source, METH_VARARGS, "index_source(path, source, reading, signer, options, report)"},
     {"index_paths", index_paths, METH_VARARGS, "index_paths(path, paths, reading, signer, options, report)"},
-    {"write_rows", write_rows, METH_VARARGS, "write_rows(path, rows, count, width_bits, ids, report)"},
-    {"build", build, METH_VARARGS, "build(path, 0: graph | 1: slice lists | 2: columns, threads, min_rows, report)"},
+    {"write_rows", write_rows, METH_VARARGS, "write_rows(path, rows, count, width_bits, ids, options, report)"},
+    {"build", build, METH_VARARGS,
+     "build(path, 0: graph | 1: slice lists | 2: columns | 3: tables, threads, min_rows, report)"},
     {NULL, NULL, 0, NULL},
 };

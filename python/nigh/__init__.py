@@ -23,15 +23,16 @@ from ._errors import (
     UnsupportedError,
     VersionError,
 )
-from .collection import AgainstResult, Answers, Collection, Match, Proof, add
+from .collection import AgainstResult, Answers, Collection, Match, Proof, add, adopt
 from .index_binary import IndexBinary, read_index_binary, write_index_binary
+from .live import Found, Live
 from .lsh import MinHash, MinHashLSH
 from .signatures import Pairs, binarise, distance, minhash, pairs, sign, simhash, topsig
 
 __all__ = [
     "AgainstResult", "Answers", "BusyError", "CancelledError", "Cluster", "Collection", "DamagedError", "DedupResult",
-    "ExistsError", "FileError", "FormatError", "IndexBinary", "InvalidError", "LimitError", "Match", "MinHash", "MinHashLSH", "MismatchError",
-    "NighError", "NotFoundError", "Pair", "Pairs", "Proof", "UnsupportedError", "VersionError", "__version__", "add",
+    "ExistsError", "FileError", "FormatError", "Found", "IndexBinary", "InvalidError", "LimitError", "Live", "Match", "MinHash", "MinHashLSH", "MismatchError",
+    "NighError", "NotFoundError", "Pair", "Pairs", "Proof", "UnsupportedError", "VersionError", "__version__", "add", "adopt",
     "binarise", "dedup", "distance", "kernel", "minhash", "pairs", "read_index_binary", "sign", "simhash", "topsig",
     "write_index_binary",
 ]  # fmt: skip

@@ -15,12 +15,14 @@ from ._errors import InvalidError
 from ._inputs import Path, data_of, paths_of
 from ._options import features_of
 from ._progress import Bar, Progress
+from .live import Found, Live
 
 _MATCH = struct.Struct("<QII")
 _PROOF = struct.Struct("<IIIII")
 _AGAINST = struct.Struct("<QQQdIBBxx")
 _ALL = 2**32 - 2
 _ALL_64 = 2**64 - 2
+_AT_ONCE = 4096
 
 
 class Proof(NamedTuple):
@@ -230,8 +232,72 @@ class Collection:
         self.refresh()
         return done
 
+    def delete(
+        self, ids: Any, *, missing_ok: bool = False, progress: Progress = False
+    ) -> dict[str, Any]:
+        """Deletes documents, all of them in one commit: an id (str) or a number (int), or many of these.
+
+        Nothing finds or reads them afterwards; what they take on the disk goes with ``merge()``.  One that is not
+        there is a NotFoundError, and none is deleted; with ``missing_ok`` the others are, and ``"missing"`` of what is
+        given back names it.  Numbers are those that this handle shows, and stay as they are until ``merge()``.
+
+        >>> import nigh, tempfile
+        >>> news = nigh.Collection.create(tempfile.mkdtemp() + "/n.nigh", ["rain", "sun"], scheme="simhash", ids=["a", "b"])
+        >>> news.delete("a")["deleted"], len(news), list(news)
+        (1, 1, ['b'])
+        """
+        names = tuple(self._names(ids))
+        given = tuple(name.encode("utf-8", "surrogateescape") for name in names)
+        with Bar(progress) as bar:
+            done, missing = _core.delete_ids(os.fsencode(self.path), given, missing_ok, bar.report)
+        self.refresh()
+        return {**done, "missing": [names[place] for (place,) in struct.iter_unpack("<Q", missing)]}
+
+    def _names(self, ids: Any) -> Iterator[str]:
+        many = [ids] if isinstance(ids, str) or hasattr(ids, "__index__") and getattr(ids, "ndim", 0) == 0 else ids
+        if isinstance(many, (bytes, bytearray, memoryview, dict)):
+            raise TypeError(f"ids are str or int, or many of these, not {type(many).__name__}")
+        for name in many:
+            if isinstance(name, str):
+                yield name
+            elif hasattr(name, "__index__") and not isinstance(name, bool):
+                yield self.id(int(name))
+            else:
+                raise TypeError(f"an id is a str, a number an int, and {name!r} is neither")
+
+    def merge(self, *, tiered: bool = False, threads: int = 0, progress: Progress = None) -> dict[str, Any]:
+        """Writes all segments as one, without what was deleted; with ``tiered`` only what a commit would merge.
+
+        Numbers of documents change where they have ids and deleted ones came before them; ids never do.
+        """
+        with Bar(progress) as bar:
+            done = _core.merge(os.fsencode(self.path), {"tiered": tiered, "threads": threads}, bar.report)
+        self.refresh()
+        return done
+
+    def adopt(self, *others: Union[Collection, Path], progress: Progress = None) -> dict[str, Any]:
+        """Takes over all documents of other collections, which stay as they are; see :func:`nigh.adopt`."""
+        done = adopt(self.path, *others, progress=progress)
+        self.refresh()
+        return done
+
+    def find_or_add(
+        self, data: Any, column: str = "text", *, id: Optional[str] = None, ids: Any = None, **options: Any
+    ) -> list[Found]:
+        """Takes documents or rows one by one: each that is the same as none before it is added.
+
+        All is committed in the end.  Who has a stream of them opens a :class:`nigh.Live` instead, with the same
+        options, and keeps it open.
+        """
+        with Live(self.path, create=False, **options) as live:
+            found = live.find_or_add_many(data, column, id=id, ids=ids)
+        self.refresh()
+        return found
+
     def refresh(self) -> None:
         """Shows the newest committed state."""
+        if self._core.closed:
+            raise ValueError("the collection is closed")
         fresh = _core.Collection(os.fsencode(self.path), *self._open, None)
         self._core.close()
         self._core = fresh
@@ -239,7 +305,7 @@ class Collection:
     def build(
         self, *kinds: str, min_rows: Optional[int] = None, threads: int = 0, progress: Progress = None
     ) -> None:
-        """Makes what searches go faster by: "graph", "slices" or "columns".
+        """Makes what searches go faster by: "graph", "slices", "columns" or "tables" (for a radius).
 
         Segments of fewer than ``min_rows`` distinct signatures get none (default: as many as it pays for).
         """
@@ -336,7 +402,14 @@ class Collection:
         return dict(line.split("=", 1) for line in lines)
 
     def __len__(self) -> int:
-        return int(self.info["documents"])
+        """How many documents there are, without deleted ones."""
+        info = self.info
+        return int(info["documents"] - info["deleted"])
+
+    @property
+    def numbers(self) -> Any:
+        """The numbers of all documents, ascending: without gaps unless some were deleted."""
+        return array_of(self._core.living(0, 2**64 - 1), "Q")
 
     def find(self, id: str) -> Optional[int]:
         """The number of the document with this id, or None."""
@@ -350,7 +423,10 @@ class Collection:
         return self._core.id(document).decode("utf-8", "surrogateescape")
 
     def __iter__(self) -> Iterator[str]:
-        return (self.id(document) for document in range(len(self)))
+        """The ids of all documents, in the order of their numbers."""
+        for first in range(0, int(self.info["documents"]), _AT_ONCE):
+            for name in self._core.ids(self._core.living(first, first + _AT_ONCE)):
+                yield name.decode("utf-8", "surrogateescape")
 
     def snippet(self, document: int) -> str:
         """The beginning of the text, as it is kept to be shown."""
@@ -362,8 +438,8 @@ class Collection:
         return None if kept is None else kept.decode("utf-8", "replace")
 
     def signatures(self, first: int = 0, count: Optional[int] = None) -> Any:
-        """The signatures of documents, a row each."""
-        blob = self._core.signatures(first, len(self) if count is None else count)
+        """The signatures of documents by number, a row each; of one that is deleted all 0."""
+        blob = self._core.signatures(first, int(self.info["documents"]) if count is None else count)
         return array_of(blob, "B", (self.width_bits + 7) // 8)
 
     # ----------------------------------------------------------- handles --
@@ -394,7 +470,7 @@ class Collection:
         return f"<nigh.Collection {self.path!r}: {len(self):,} documents of {self.width_bits} bits>"
 
 
-_BUILDS = ("graph", "slices", "columns")
+_BUILDS = ("graph", "slices", "columns", "tables")
 
 
 def _reopen(path: str, verify: bool, load: bool) -> Collection:
@@ -412,6 +488,26 @@ def _against(
     return _against_result(*_core.against(place, source, 0, options, None, add, bar.report))
 
 
+def adopt(path: Path, *others: Union[Collection, Path], progress: Progress = None) -> dict[str, Any]:
+    """Takes over all documents of other collections into the one at a path, which is made where there is none.
+
+    Their segments are copied as they are, with all that makes searches fast; nothing is signed or built.  They must
+    have been made in the same way, and no id may be there twice.
+
+    >>> import nigh, tempfile
+    >>> place = tempfile.mkdtemp()
+    >>> for name in ("a", "b"):
+    ...     _ = nigh.add(f"{place}/{name}.nigh", [f"text {name}"], scheme="simhash", ids=[name], progress=False)
+    >>> nigh.adopt(f"{place}/all.nigh", f"{place}/a.nigh", f"{place}/b.nigh")["adopted"]
+    2
+    """
+    paths = [os.fsencode(other.path if isinstance(other, Collection) else other) for other in others]
+    if not paths:
+        raise InvalidError("no collection is given to adopt")
+    with Bar(progress) as bar:
+        return _core.adopt(os.fsencode(path), paths, bar.report)
+
+
 def add(
     path: Path,
     data: Any,
@@ -427,37 +523,42 @@ def add(
     seed: Optional[int] = None,
     snippet: Optional[int] = None,
     keep_weights: bool = False,
+    replace: bool = False,
+    merge: bool = True,
     threads: int = 0,
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Adds to the collection at a path, making it where there is none; all is added, or after a failure nothing.
 
     ``data``: a list of texts or records, a table, paths, or rows of uint8.  ``scheme``: "topsig" (for nearest
-    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies).
+    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies).  ``replace``: a document
+    whose id is there already takes the place of that one; without it texts whose id is there are left out and counted
+    as ``"repeated"``, and rows are refused.  ``merge`` False: what is added stays a segment of its own.
     """
     place = os.fsencode(path)
     with Bar(progress) as bar:
         if is_rows(data) or isinstance(data, (bytes, bytearray, memoryview)):
-            return _add_rows(place, data, width_bits, ids, bar)
+            return _add_rows(place, data, width_bits, ids, {"replace": replace, "merge": merge}, bar)
         signer: Optional[dict[str, Any]] = {
             "scheme": scheme, "width_bits": width_bits, "language": language, "threshold": threshold, "seed": seed,
             **features_of(features),
         }  # fmt: skip
         if os.path.exists(path) and scheme is None:
             signer = None
-        options = {"snippet": snippet, "keep_weights": keep_weights, "threads": threads}
+        options = {"snippet": snippet, "keep_weights": keep_weights, "threads": threads, "replace": replace, "merge": merge}
         return _add_documents(place, data, column, id, ids, signer, options, bar)
 
 
-def _add_rows(place: bytes, data: Any, width: Optional[int], ids: Any, bar: Bar) -> dict[str, Any]:
+def _add_rows(
+    place: bytes, data: Any, width: Optional[int], ids: Any, options: dict[str, Any], bar: Bar
+) -> dict[str, Any]:
     if width is None:
         shape = getattr(data, "shape", None)
         if shape is None or len(shape) != 2:
             raise InvalidError("rows without a shape need width_bits")
         width = int(shape[1]) * 8
     rows, count = rows_of(data, width)
-    added, documents = _core.write_rows(place, rows, count, width, None if ids is None else tuple(ids), bar.report)
-    return {"added": added, "documents": documents}
+    return _core.write_rows(place, rows, count, width, None if ids is None else tuple(ids), options, bar.report)
 
 
 def _add_documents(

@@ -40,6 +40,7 @@ class IndexBinary:
         self._folder = tempfile.mkdtemp(prefix="nigh-index-")
         self._path = os.path.join(self._folder, "rows.nigh")
         self._collection: Optional[Collection] = None
+        self._living: Any = None  # where rows were removed: the numbers that those which are left have in the collection
         weakref.finalize(self, shutil.rmtree, self._folder, True)
 
     @property
@@ -65,6 +66,20 @@ class IndexBinary:
             self._collection = Collection(self._path)
         else:
             self._collection.refresh()
+        self._count_living()
+
+    def _count_living(self) -> None:
+        assert self._collection is not None
+        self._living = self._collection.numbers if self._collection.info["deleted"] else None
+
+    def _ids_of(self, documents: Any) -> Any:
+        """Numbers of the collection as those of rows, which move up where others were removed."""
+        import numpy
+
+        if self._living is None:
+            return documents.astype(numpy.int64)
+        places = numpy.searchsorted(self._living, documents.astype(numpy.uint64))
+        return numpy.where(documents.astype(numpy.int64) < 0, -1, places)
 
     def _search(self, x: Any, k: Optional[int], radius: Optional[int]) -> Any:
         assert self._collection is not None
@@ -81,7 +96,7 @@ class IndexBinary:
         ids: Any = numpy.full((count, k), -1, numpy.int64)
         if self._collection is not None and count > 0:
             found = self._search(rows, k, None)
-            near, far = found.documents, found.distances
+            near, far = self._ids_of(found.documents), found.distances
             ids[:, : near.shape[1]] = near
             distances[:, : far.shape[1]] = far
         return distances, ids
@@ -94,7 +109,7 @@ class IndexBinary:
         if self._collection is None or count == 0 or radius < 1:
             return numpy.zeros(count + 1, numpy.uint64), numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.int64)
         found = self._search(rows, None, min(radius - 1, self.d))
-        return found.limits, found.flat_distances.astype(numpy.int32), found.flat_documents.astype(numpy.int64)
+        return found.limits, found.flat_distances.astype(numpy.int32), self._ids_of(found.flat_documents)
 
     def reconstruct(self, key: int) -> Any:
         """The row of an id."""
@@ -108,27 +123,43 @@ class IndexBinary:
 
         if self._collection is None:
             return numpy.zeros((0, self.code_size), numpy.uint8)
-        return self._collection.signatures(n0, self.ntotal - n0 if ni < 0 else ni)
+        end = self.ntotal if ni < 0 else min(n0 + ni, self.ntotal)
+        if self._living is None:
+            return self._collection.signatures(n0, end - n0)
+        return self._collection.signatures()[self._living[n0:end].astype(numpy.int64)]
 
     def remove_ids(self, x: Any) -> int:
         """Removes rows; those behind them move up, as in FAISS.  Gives how many there were."""
         import numpy
 
-        stays: Any = numpy.ones(self.ntotal, numpy.bool_)
-        ids = numpy.asarray(x, numpy.int64)
-        stays[ids[(ids >= 0) & (ids < self.ntotal)]] = False
-        gone = int(self.ntotal - stays.sum())
-        if gone:
-            rows = self.reconstruct_n()[stays]
+        ids: Any = numpy.unique(numpy.asarray(x, numpy.int64))
+        ids = ids[(ids >= 0) & (ids < self.ntotal)]
+        if len(ids) == 0:
+            return 0
+        assert self._collection is not None
+        if len(ids) == self.ntotal:
             self.reset()
-            self.add(rows)
-        return gone
+            return len(ids)
+        self._collection.delete(ids if self._living is None else self._living[ids])
+        self._count_living()
+        if self._collection.info["deleted"] > self.ntotal:
+            self._compact()
+        return len(ids)
+
+    def _compact(self) -> None:
+        """Writes what is left anew, for most of what is stored was removed."""
+        rows, graphs = self.reconstruct_n(), self._collection.info["graph_segments"] if self._collection else 0
+        self.reset()
+        self.add(rows)
+        if graphs:
+            self.build_graph()
 
     def reset(self) -> None:
         """Removes all rows."""
         if self._collection is not None:
             self._collection.close()
             self._collection = None
+            self._living = None
         shutil.rmtree(self._path, ignore_errors=True)
 
     def build_graph(self) -> None:
@@ -142,6 +173,8 @@ class IndexBinary:
             raise ExistsError(f"'{os.fsdecode(path)}' is there already")
         if self._collection is None:
             raise InvalidError("an index without rows is not written")
+        if self._living is not None:
+            self._compact()
         shutil.copytree(self._path, os.fsdecode(path))
 
     @classmethod
@@ -151,6 +184,7 @@ class IndexBinary:
             index = cls(stored.width_bits)
         shutil.copytree(os.fsdecode(path), index._path)
         index._collection = Collection(index._path)
+        index._count_living()
         return index
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find or add: one handle on a collection that answers and grows."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, NamedTuple, Optional
+
+from . import _core
+from ._arrays import is_rows, rows_of
+from ._errors import InvalidError
+from ._inputs import Path, data_of
+from ._options import features_of
+from ._progress import Bar, Progress
+
+_ANSWER = struct.Struct("<QQQdII16x")
+_NONE = 2**64 - 2
+_AT_ONCE = 1024
+
+
+class Found(NamedTuple):
+    """What became of a document."""
+
+    match: Optional[int]
+    """The number of the document that it is the same as; None: it is new."""
+    number: Optional[int]
+    """Its own number, where it was added."""
+    cluster: Optional[int]
+    """The number of the document that its cluster began with."""
+    similarity: Optional[float]
+    """Of near-copies the Jaccard index with the match, 1 where it is new; of others None."""
+    distance: Optional[int]
+    """The bits in which it differs from the match."""
+    id_taken: bool
+    """It is new, and its id is there with another document."""
+
+    @property
+    def new(self) -> bool:
+        """Whether nothing like it was there."""
+        return self.match is None
+
+
+def _found(blob: bytes) -> Iterator[Found]:
+    for match, number, cluster, similarity, distance, taken in _ANSWER.iter_unpack(blob):
+        known = [None if value == _NONE else value for value in (match, number, cluster)]
+        yield Found(*known, similarity if similarity >= 0 else None, None if match == _NONE else distance, taken != 0)
+
+
+class Live:
+    """A collection that is asked of each document "is it there already?", and takes what is new.
+
+    What is answered is on the disk, and found by the next question; ``sync="never"`` leaves that to the system.
+    New documents go to a log, which ``commit()`` makes a part of the collection that readers see; a log that is left
+    is taken up by the next ``Live``.  Others can read meanwhile, but not write.  Several threads may use one, and the
+    process that opened it alone.
+
+    >>> import nigh, tempfile
+    >>> with nigh.Live(tempfile.mkdtemp() + "/seen.nigh") as seen:
+    ...     for text in ["one two three four five", "one two three four five!", "six seven eight nine"]:
+    ...         print(seen.find_or_add(text).new)
+    True
+    False
+    True
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        radius: Optional[int] = None,
+        create: bool = True,
+        width_bits: Optional[int] = None,
+        threshold: Optional[float] = None,
+        features: Optional[str] = None,
+        language: Optional[str] = None,
+        sync: str = "group",
+        group_size: Optional[int] = None,
+        group_us: Optional[int] = None,
+        log_bytes: Optional[int] = None,
+        snippet: Optional[int] = None,
+        threads: int = 1,
+        progress: Progress = None,
+    ) -> None:
+        """Opens a collection, or with ``create`` makes one where there is none.
+
+        With ``width_bits`` a new one is of rows, and ``radius`` says how many bits the same rows may differ in; else it
+        is of texts, which are the same from a Jaccard index of ``threshold`` on (0.8).
+        """
+        self.path = os.fsdecode(path)
+        options = {
+            "radius": radius, "create": create, "width_bits": width_bits, "sync": sync, "group_size": group_size,
+            "group_us": group_us, "log_bytes": log_bytes, "snippet": snippet, "threads": threads,
+        }  # fmt: skip
+        signer: Optional[dict[str, Any]] = None
+        if threshold is not None or features is not None or language is not None:
+            signer = {"scheme": "minhash", "threshold": 0.8 if threshold is None else threshold, "language": language}
+            signer.update(features_of(features))
+        with Bar(progress) as bar:
+            self._core = _core.Live(os.fsencode(path), options, signer, bar.report)
+        info = self._core.describe()
+        self._width = 0 if info["texts"] else int(info["width_bits"])
+
+    def find_or_add(self, document: Any, id: Optional[str] = None) -> Found:
+        """Looks for one document, a text or a row, and adds it where nothing is the same."""
+        return self._one(document, id, True)
+
+    def find(self, document: Any, id: Optional[str] = None) -> Found:
+        """Looks for one document, and adds nothing."""
+        return self._one(document, id, False)
+
+    def _one(self, document: Any, id: Optional[str], add: bool) -> Found:
+        ids = None if id is None else (id,)
+        if not self._width:
+            if not isinstance(document, str):
+                raise TypeError(f"the collection is of texts, and this is {type(document).__name__}")
+            return next(_found(self._core.take((document,), 1, ids, add)))
+        rows, count = rows_of(document, self._width)
+        if count != 1:
+            raise InvalidError(f"one row is needed, and these are {count}; find_or_add_many() takes many")
+        return next(_found(self._core.take(rows, 1, ids, add)))
+
+    def find_or_add_many(
+        self, data: Any, column: str = "text", *, id: Optional[str] = None, ids: Optional[Iterable[str]] = None
+    ) -> list[Found]:
+        """The same for each of many documents, as one by one; much faster, for the disk is asked less often.
+
+        ``data`` is a list or generator of texts or records, a table, or an array of rows.  After a failure in the
+        middle (a generator that raises, Ctrl-C) what came before it may have been added; asked again, it is found.
+        """
+        return list(self.each(data, column, id=id, ids=ids))
+
+    def each(
+        self, data: Any, column: str = "text", *, id: Optional[str] = None, ids: Optional[Iterable[str]] = None
+    ) -> Iterator[Found]:
+        """The same, giving the answers as they come; of a generator some are read ahead."""
+        names = None if ids is None else iter(ids)
+        for given, count, own in self._groups(data, column, id):
+            if names is not None:
+                own = tuple(itertools.islice(names, count))
+            yield from _found(self._core.take(given, count, own, True))
+
+    def _groups(self, data: Any, column: str, id: Optional[str]) -> Iterator[tuple[Any, int, Optional[tuple[Any, ...]]]]:
+        """So many at a time: texts or rows, how many, and their ids."""
+        if self._width:
+            rows, count = rows_of(data, self._width)
+            view, size = memoryview(rows).cast("B"), (self._width + 7) // 8
+            for first in range(0, count, _AT_ONCE):
+                here = min(_AT_ONCE, count - first)
+                yield view[first * size : (first + here) * size], here, None
+            return
+        if is_rows(data):
+            raise TypeError("the collection is of texts, and these are rows")
+        for texts, own in _texts_of(data, column, id):
+            yield texts, len(texts), own
+
+    def id(self, number: int) -> str:
+        """The id of a document, also of one that was added a moment ago."""
+        return self._core.id(number).decode("utf-8", "surrogateescape")
+
+    def commit(self) -> int:
+        """Makes what is in the log visible to readers.  Gives how many documents that were."""
+        return self._core.commit()
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Counts and sizes, by name."""
+        return self._core.describe()
+
+    def __len__(self) -> int:
+        return int(self.info["documents"])
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._core.closed
+
+    def close(self) -> None:
+        """Closes it; what was answered stays, in the log where it was not committed."""
+        self._core.close()
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Commits, unless an exception came up, and closes."""
+        try:
+            if kind is None and not self.closed:
+                self.commit()
+        finally:
+            self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a live handle belongs to its process, and cannot be pickled")
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<nigh.Live {self.path!r}, closed>"
+        return f"<nigh.Live {self.path!r}: {len(self):,} documents, {self.info['in_log']:,} in the log>"
+
+
+def _texts_of(data: Any, column: str, id: Optional[str]) -> Iterator[tuple[tuple[Any, ...], Optional[tuple[Any, ...]]]]:
+    """Texts and ids, so many at a time; what is read once is read as it goes."""
+    if isinstance(data, (str, bytes, os.PathLike)):
+        raise TypeError("documents come as a list, a generator or a table; find_or_add() takes one text")
+    if isinstance(data, Iterator):
+        while group := list(itertools.islice(data, _AT_ONCE)):
+            yield from _texts_of(group, column, id)
+        return
+    source = data_of(data, column, id).source
+    if len(source) == 1:
+        for batch in source[0]().to_batches(max_chunksize=_AT_ONCE):
+            columns = batch.to_pydict()
+            yield tuple(columns["text"]), tuple(columns["id"]) if "id" in columns else None
+        return
+    texts, ids = source[0], source[1]
+    for first in range(0, len(texts), _AT_ONCE):
+        here = slice(first, first + _AT_ONCE)
+        yield texts[here], None if ids is None else ids[here]
