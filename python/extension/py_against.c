@@ -115,7 +115,7 @@ static nigh_status work(struct run *run) {
 static int fill(struct run *run, PyObject *options, PyObject *signer) {
     nigh_against_options_init(&run->options);
     if (py_options_fill(options, against_table, &run->options) != 0) return -1;
-    if (py_signer_options_fill(signer, &run->signer) != 0) return -1;
+    if (py_signer_options_fill(run->call.state, signer, &run->signer) != 0) return -1;
     if (signer != Py_None) run->options.signer = &run->signer;
     run->options.progress = &run->call.progress;
     return py_reader_options_fill(Py_None, &run->call, &run->reading);

@@ -54,7 +54,7 @@ struct py_arrow {
     struct ArrowArrayStream stream;
     struct ArrowArray batch;
     int64_t row;
-    struct column text, id, score;
+    struct column text, id, score, label, part;
 };
 
 static void arrow_end(struct py_arrow *arrow) {
@@ -137,6 +137,8 @@ static nigh_status next(void *user, nigh_text *out, nigh_error *error) {
     if (status != NIGH_OK) return status;
     out->text = string_at(arrow, arrow->text, &out->text_length);
     out->id = string_at(arrow, arrow->id, &out->id_length);
+    out->label = string_at(arrow, arrow->label, &out->label_length);
+    out->part = string_at(arrow, arrow->part, &out->part_length);
     score_at(arrow, &out->score);
     arrow->row++;
     return NIGH_OK;
@@ -174,7 +176,9 @@ static int find_columns(struct py_arrow *arrow) {
     if (arrow->stream.get_schema(&arrow->stream, &schema) != 0)
         return PyErr_SetString(PyExc_OSError, "the table does not tell its columns"), -1;
     int failed = find_column(&schema, "text", 1, &arrow->text) != 0 || find_column(&schema, "id", 1, &arrow->id) != 0 ||
-                 find_column(&schema, "score", 0, &arrow->score) != 0;
+                 find_column(&schema, "score", 0, &arrow->score) != 0 ||
+                 find_column(&schema, "label", 1, &arrow->label) != 0 ||
+                 find_column(&schema, "part", 1, &arrow->part) != 0;
     if (!failed && arrow->text.layout == ABSENT)
         failed = (PyErr_SetString(PyExc_KeyError, "the table has no text column"), 1);
     if (schema.release != NULL) schema.release(&schema);

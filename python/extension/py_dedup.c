@@ -41,7 +41,7 @@ static int fill_settings(struct py_dedup *self, PyObject *options, PyObject *sig
     nigh_dedup_options_init(&out->options);
     out->options.progress = &self->call.progress;
     if (py_options_fill(options, dedup_table, &out->options) != 0) return -1;
-    if (py_signer_options_fill(signer, &out->signer) != 0) return -1;
+    if (py_signer_options_fill(self->state, signer, &out->signer) != 0) return -1;
     if (signer != Py_None) out->options.signer = &out->signer;
     if (py_reader_options_fill(reading, &self->call, &out->reading) != 0) return -1;
     if (self->against == NULL) return 0;

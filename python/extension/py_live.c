@@ -246,7 +246,9 @@ static PyObject *open_live(PyTypeObject *type, PyObject *arguments, PyObject *ke
     nigh_live_options_init(&options);
     if (keywords != NULL && PyDict_Size(keywords) > 0) return PyErr_Format(PyExc_TypeError, "no keywords here");
     if (!PyArg_ParseTuple(arguments, "yOOO", &path, &given, &signer, &report)) return NULL;
-    if (py_options_fill(given, live_table, &options) != 0 || py_signer_options_fill(signer, &signing) != 0) return NULL;
+    if (py_options_fill(given, live_table, &options) != 0 ||
+        py_signer_options_fill(py_state_of_type(type), signer, &signing) != 0)
+        return NULL;
     if (signer != Py_None) options.signer = &signing;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct py_live *self = (struct py_live *)allocate(type, 0);

@@ -23,11 +23,11 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define THEMES 6
+#define THEMES 9
 static int add_functions(PyObject *module) {
     PyMethodDef *const themes[THEMES] = {
-        functions,          py_dedup_functions, py_writing_functions, py_signature_functions, py_against_functions,
-        py_living_functions};
+        functions,           py_dedup_functions, py_writing_functions, py_signature_functions,  py_against_functions,
+        py_living_functions, py_learn_functions, py_eval_functions,    py_eval_search_functions};
     for (size_t i = 0; i < THEMES; i++)
         if (PyModule_AddFunctions(module, themes[i]) != 0) return -1;
     return 0;
@@ -51,7 +51,8 @@ static int execute(PyObject *module) {
     if (status != NIGH_OK) return (void)py_raise(state, status, &error), -1;
     if (PyModule_AddStringConstant(module, "version", nigh_version()) != 0) return -1;
     if (add_functions(module) != 0 || py_dedup_add(module, state) != 0) return -1;
-    return py_collection_add(module, state) != 0 ? -1 : py_live_add(module);
+    if (py_collection_add(module, state) != 0 || py_model_add(module, state) != 0) return -1;
+    return py_live_add(module);
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg) {
@@ -59,6 +60,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->make_error);
     Py_VISIT(state->dedup_type);
     Py_VISIT(state->collection_type);
+    Py_VISIT(state->model_type);
     return 0;
 }
 
@@ -67,6 +69,7 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->make_error);
     Py_CLEAR(state->dedup_type);
     Py_CLEAR(state->collection_type);
+    Py_CLEAR(state->model_type);
     return 0;
 }
 

@@ -25,6 +25,7 @@ struct py_state {
     PyObject *make_error; /* nigh._errors.make_error */
     PyTypeObject *dedup_type;
     PyTypeObject *collection_type;
+    PyTypeObject *model_type;
 };
 
 struct py_state *py_state_of(PyObject *module);
@@ -59,7 +60,8 @@ PyObject *py_raise(struct py_state *state, nigh_status status, const nigh_error 
 
 /* --------------------------------------------------------------- options -- */
 
-enum py_kind { PY_FLAG, PY_U32, PY_U64, PY_DOUBLE, PY_TEXT, PY_WORD };
+/* PY_CHARS: of fields alone, an array of them inside the struct; PY_ELSEWHERE: of options, whoever fills sees to it. */
+enum py_kind { PY_FLAG, PY_U32, PY_U64, PY_DOUBLE, PY_TEXT, PY_WORD, PY_CHARS, PY_ELSEWHERE };
 
 /* A row says which field of an option struct a keyword sets; a table ends with a row without a name. */
 struct py_option {
@@ -78,7 +80,7 @@ struct py_option {
 
 /* Fills in what a dict (or None) has.  Texts live as long as the dict.  Returns: 0; -1 and an exception is set. */
 int py_options_fill(PyObject *dict, const struct py_option *table, void *out);
-int py_signer_options_fill(PyObject *dict, nigh_signer_options *out);
+int py_signer_options_fill(struct py_state *state, PyObject *dict, nigh_signer_options *out);
 int py_reader_options_fill(PyObject *dict, struct py_call *call, nigh_text_reader_options *out);
 
 /* Paths as bytes objects in a list or tuple; *out is freed with PyMem_Free(), and lives as long as they. */
@@ -108,6 +110,8 @@ struct py_field {
 #define PY_FIELD(type, field, kind) \
     { #field, kind, offsetof(type, field) }
 PyObject *py_fields(const struct py_field *table, const void *from);
+/* The same added to a list, maybe with one text more; where it fails *list is given up and NULL. */
+int py_rows_add(PyObject **list, const struct py_field *table, const void *from, const char *name, const char *word);
 
 /* --------------------------------------------------------------- sources -- */
 
@@ -115,14 +119,15 @@ struct py_arrow; /* py_arrow.c */
 
 /*
  * Documents of Python's.  Made from a tuple:
- *     (texts, ids, scores)     texts: a tuple of str or None; ids: the same or None; scores: a buffer of doubles or
- * None (factory,)               called for each pass; gives an object with __arrow_c_stream__, whose columns are called
- * text, and maybe id and score
+ *     (texts, ids, scores, labels, parts)    texts: a tuple of str or None; ids, labels and parts: the same, or None;
+ *                                            scores: a buffer of doubles, or None; the last two may be left out
+ *     (factory,)                             called for each pass; gives an object with __arrow_c_stream__, whose
+ *                                            columns are called text, and maybe id, score, label and part
  */
 struct py_source {
     nigh_source source;
     struct py_call *call;
-    PyObject *texts, *ids; /* owned tuples */
+    PyObject *texts, *ids, *labels, *parts; /* owned tuples */
     Py_buffer scores;
     Py_ssize_t next, taken, limit; /* the next document; that of the batch below; where the batch ends */
     struct py_arrow *arrow;
@@ -133,6 +138,29 @@ void py_source_release(struct py_source *source);
 int py_arrow_open(struct py_source *source, PyObject *factory);
 void py_arrow_close(struct py_arrow *arrow); /* accepts NULL */
 
+/* A source, or in a list paths of files, folders and archives; what is read of them is told to the call. */
+struct py_input {
+    struct py_call *call;
+    struct py_source source;
+    const char **paths; /* NULL: the source */
+    size_t count;
+    nigh_text_reader_options reading;
+};
+
+int py_input_init(struct py_input *input, struct py_call *call, PyObject *given, PyObject *reading);
+void py_input_release(struct py_input *input);
+nigh_status py_input_open(struct py_input *input, nigh_text_reader **out); /* without the GIL */
+
+/* What signs the documents of an input, once its options are filled in; without the GIL. */
+struct py_signer {
+    nigh_signer_options options;
+    nigh_vocabulary *vocabulary;
+    nigh_signer *handle;
+};
+
+nigh_status py_signer_make(struct py_signer *signer, struct py_input *input, uint32_t threads);
+void py_signer_release(struct py_signer *signer);
+
 /* A document's text from a tuple, for messages by its number.  Returns: 0; -1 and an exception is set. */
 int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *length);
 
@@ -141,11 +169,22 @@ int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *len
 int py_dedup_add(PyObject *module, struct py_state *state);
 int py_collection_add(PyObject *module, struct py_state *state);
 int py_live_add(PyObject *module);
+int py_model_add(PyObject *module, struct py_state *state);
 extern PyMethodDef py_dedup_functions[];
 extern PyMethodDef py_writing_functions[];
 extern PyMethodDef py_signature_functions[];
 extern PyMethodDef py_against_functions[];
 extern PyMethodDef py_living_functions[];
+extern PyMethodDef py_learn_functions[];
+extern PyMethodDef py_eval_functions[];
+extern PyMethodDef py_eval_search_functions[];
+
+/* The model that an object of the type Model holds; NULL and an exception is set. */
+const nigh_model *py_model_of(struct py_state *state, PyObject *object);
+
+/* As nigh_learn_options, but for what is a pointer. */
+extern const struct py_option py_learn_table[];
+extern const struct py_option py_search_table[];
 
 /* An open collection, kept open until the last search of it has ended. */
 struct py_collection {

@@ -68,6 +68,9 @@ static int set_option(const struct py_option *option, PyObject *value, void *out
         return set_double(value, field);
     case PY_TEXT:
         return set_text(value, field);
+    case PY_CHARS:
+    case PY_ELSEWHERE:
+        return 0;
     case PY_WORD:
         if (set_word(option, value, &flag) != 0) return -1;
         memcpy(field, &flag, sizeof flag);
@@ -97,7 +100,7 @@ int py_options_fill(PyObject *dict, const struct py_option *table, void *out) {
 
 /* ------------------------------------------- options of several functions -- */
 
-static const char *const schemes[] = {"topsig", "simhash", "minhash", NULL};
+static const char *const schemes[] = {"topsig", "simhash", "minhash", "learned", NULL};
 static const char *const features[] = {"auto", "words", "ngrams", "chars", NULL};
 static const char *const weights[] = {"auto", "tf", "log", "tf-idf", "likelihood", NULL};
 
@@ -115,12 +118,17 @@ static const struct py_option signer_table[] = {
     PY_OPTION(nigh_signer_options, threshold, PY_DOUBLE),
     PY_OPTION(nigh_signer_options, min_word_length, PY_U32),
     PY_OPTION(nigh_signer_options, no_numbers, PY_FLAG),
+    {"model", PY_ELSEWHERE, 0, NULL},
     PY_OPTIONS_END,
 };
 
-int py_signer_options_fill(PyObject *dict, nigh_signer_options *out) {
+int py_signer_options_fill(struct py_state *state, PyObject *dict, nigh_signer_options *out) {
     nigh_signer_options_init(out);
-    return py_options_fill(dict, signer_table, out);
+    if (py_options_fill(dict, signer_table, out) != 0) return -1;
+    PyObject *model = dict == NULL || dict == Py_None ? NULL : PyDict_GetItemString(dict, "model");
+    if (model == NULL || model == Py_None) return 0;
+    out->model = py_model_of(state, model);
+    return out->model == NULL ? -1 : 0;
 }
 
 static const char *const formats[] = {"auto", "plain", "lines", "jsonl", "html", "warc",
@@ -131,6 +139,8 @@ static const struct py_option reader_table[] = {
     PY_OPTION(nigh_text_reader_options, text_key, PY_TEXT),
     PY_OPTION(nigh_text_reader_options, id_key, PY_TEXT),
     PY_OPTION(nigh_text_reader_options, score_key, PY_TEXT),
+    PY_OPTION(nigh_text_reader_options, label_key, PY_TEXT),
+    PY_OPTION(nigh_text_reader_options, part_key, PY_TEXT),
     PY_OPTION(nigh_text_reader_options, max_document_bytes, PY_U64),
     PY_OPTION(nigh_text_reader_options, max_errors, PY_U64),
     PY_OPTION(nigh_text_reader_options, strict, PY_FLAG),
@@ -186,8 +196,11 @@ static PyObject *field_value(const struct py_field *field, const void *from) {
         return PyLong_FromUnsignedLongLong(*(const uint64_t *)(const void *)at);
     case PY_DOUBLE:
         return PyFloat_FromDouble(*(const double *)(const void *)at);
+    case PY_CHARS:
+        return PyUnicode_FromString(at);
     case PY_TEXT:
     case PY_WORD:
+    case PY_ELSEWHERE:
         break;
     }
     return Py_NewRef(Py_None);
@@ -201,6 +214,17 @@ PyObject *py_fields(const struct py_field *table, const void *from) {
         Py_XDECREF(value);
     }
     return dict;
+}
+
+int py_rows_add(PyObject **list, const struct py_field *table, const void *from, const char *name, const char *word) {
+    PyObject *row = *list == NULL ? NULL : py_fields(table, from);
+    PyObject *text = row == NULL || name == NULL ? NULL : PyUnicode_FromString(word);
+    int failed = row == NULL || (name != NULL && (text == NULL || PyDict_SetItemString(row, name, text) != 0));
+    failed = failed || PyList_Append(*list, row) != 0;
+    Py_XDECREF(text);
+    Py_XDECREF(row);
+    if (failed) Py_CLEAR(*list);
+    return failed ? -1 : 0;
 }
 
 /* ----------------------------------------------------------------- blobs -- */

@@ -8,7 +8,7 @@ static const char *const methods[] = {"auto", "scan", "slices", "", "sketch", "g
 static const char *const stops[] = {"breadth", "certain", NULL};
 static const char *const ranks[] = {"auto", "bits", "weighted", NULL};
 
-static const struct py_option search_table[] = {
+const struct py_option py_search_table[] = {
     PY_OPTION(nigh_search_options, k, PY_U32),          PY_OPTION(nigh_search_options, radius, PY_U32),
     PY_OPTION(nigh_search_options, threads, PY_U32),    PY_OPTION_WORD(nigh_search_options, method, methods),
     PY_OPTION_WORD(nigh_search_options, stop, stops),   PY_OPTION(nigh_search_options, breadth, PY_U32),
@@ -70,7 +70,7 @@ static int fill(PyObject *given, struct py_call *call, struct py_state *state, P
     py_call_begin(call, state, report);
     nigh_search_options_init(options);
     options->progress = &call->progress;
-    return py_options_fill(given, search_table, options);
+    return py_options_fill(given, py_search_table, options);
 }
 
 static PyObject *finish(struct py_collection *self, struct py_call *call, nigh_results *results, int failed) {

@@ -8,33 +8,11 @@
 
 struct signing {
     struct py_call call;
-    struct py_source source;
-    nigh_signer_options options;
-    nigh_text_reader_options reading;
-    nigh_vocabulary *vocabulary;
-    nigh_signer *signer;
+    struct py_input input;
+    struct py_signer signer;
     unsigned int threads;
     struct py_blob rows, numbers, weights, keys;
 };
-
-/* One pass to count words, for schemes that weigh by them. */
-static nigh_status count_words(struct signing *signing) {
-    if (!nigh_signer_needs_vocabulary(&signing->options)) return NIGH_OK;
-    nigh_context *context = signing->call.state->context;
-    nigh_vocabulary_options counting;
-    nigh_text_reader *reader = NULL;
-    nigh_error *error = &signing->call.error;
-    nigh_vocabulary_options_init(&counting);
-    counting.threads = signing->threads;
-    counting.progress = &signing->call.progress;
-    nigh_status status =
-        nigh_text_reader_open_source(context, &signing->source.source, &signing->reading, &reader, error);
-    if (status == NIGH_OK)
-        status = nigh_vocabulary_count(context, &signing->options, reader, &counting, &signing->vocabulary, error);
-    nigh_text_reader_close(reader);
-    signing->options.vocabulary = signing->vocabulary;
-    return status;
-}
 
 /* What is NULL or empty adds nothing. */
 static void copy_to(struct py_blob *blob, const void *from, size_t length) {
@@ -44,7 +22,7 @@ static void copy_to(struct py_blob *blob, const void *from, size_t length) {
 
 static nigh_status take_row(struct signing *signing, const nigh_signed *row) {
     const nigh_document *document = row->document;
-    const uint32_t width = nigh_signer_width(signing->signer);
+    const uint32_t width = nigh_signer_width(signing->signer.handle);
     copy_to(&signing->rows, document->signature, nigh_signature_bytes(width));
     copy_to(&signing->weights, document->weights, width);
     copy_to(&signing->keys, document->keys, document->key_count * sizeof *document->keys);
@@ -61,10 +39,10 @@ static nigh_status sign_all(struct signing *signing, nigh_text_reader *reader) {
     nigh_error *error = &signing->call.error;
     nigh_signing_options_init(&options);
     options.threads = signing->threads;
-    options.keep_texts = signing->options.threshold > 0; /* then there are keys, and no weights */
+    options.keep_texts = signing->signer.options.threshold > 0; /* then there are keys, and no weights */
     options.keep_weights = !options.keep_texts;
     options.progress = &signing->call.progress;
-    nigh_status status = nigh_signing_open(signing->signer, reader, &options, &handle, error);
+    nigh_status status = nigh_signing_open(signing->signer.handle, reader, &options, &handle, error);
     while (status == NIGH_OK) {
         status = nigh_signing_next(handle, &row, error);
         if (status == NIGH_OK) status = take_row(signing, &row);
@@ -74,13 +52,9 @@ static nigh_status sign_all(struct signing *signing, nigh_text_reader *reader) {
 }
 
 static nigh_status sign_source(struct signing *signing) {
-    nigh_context *context = signing->call.state->context;
     nigh_text_reader *reader = NULL;
-    nigh_error *error = &signing->call.error;
-    nigh_status status = count_words(signing);
-    if (status == NIGH_OK) status = nigh_signer_new(context, &signing->options, &signing->signer, error);
-    if (status == NIGH_OK)
-        status = nigh_text_reader_open_source(context, &signing->source.source, &signing->reading, &reader, error);
+    nigh_status status = py_signer_make(&signing->signer, &signing->input, signing->threads);
+    if (status == NIGH_OK) status = py_input_open(&signing->input, &reader);
     if (status == NIGH_OK) status = sign_all(signing, reader);
     nigh_text_reader_close(reader);
     return status;
@@ -98,7 +72,8 @@ static PyObject *signed_rows(struct signing *signing, int failed) {
         failed |= taken[i] == NULL;
     }
     if (!failed)
-        return Py_BuildValue("NNNNI", taken[0], taken[1], taken[2], taken[3], nigh_signer_width(signing->signer));
+        return Py_BuildValue("NNNNI", taken[0], taken[1], taken[2], taken[3],
+                             nigh_signer_width(signing->signer.handle));
     for (size_t i = 0; i < 4; i++) Py_XDECREF(taken[i]);
     return NULL;
 }
@@ -108,16 +83,14 @@ static PyObject *sign(PyObject *module, PyObject *arguments) {
     struct signing signing = {0};
     if (!PyArg_ParseTuple(arguments, "OOIO", &source, &options, &signing.threads, &report)) return NULL;
     py_call_begin(&signing.call, py_state_of(module), report);
-    if (py_signer_options_fill(options, &signing.options) != 0) return NULL;
-    (void)py_reader_options_fill(Py_None, &signing.call, &signing.reading);
-    if (py_source_init(&signing.source, &signing.call, source) != 0) return NULL;
+    if (py_signer_options_fill(signing.call.state, options, &signing.signer.options) != 0) return NULL;
+    if (py_input_init(&signing.input, &signing.call, source, Py_None) != 0) return NULL;
     py_call_release(&signing.call);
     const int failed = py_call_end(&signing.call, sign_source(&signing));
-    py_source_release(&signing.source);
+    py_input_release(&signing.input);
     py_call_clear(&signing.call);
     PyObject *told = signed_rows(&signing, failed);
-    nigh_signer_free(signing.signer);
-    nigh_vocabulary_free(signing.vocabulary);
+    py_signer_release(&signing.signer);
     return told;
 }
 

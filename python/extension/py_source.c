@@ -28,9 +28,17 @@ int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *len
 
 /* Asking a str for its UTF-8 makes it, once; asking later needs no GIL, but only the pointer that it gave. */
 struct lent {
-    const char *text, *id;
-    size_t text_length, id_length;
+    const char *text, *id, *label, *part;
+    size_t text_length, id_length, label_length, part_length;
 };
+
+static int lend(const struct py_source *source, Py_ssize_t i, struct lent *out) {
+    *out = (struct lent){0};
+    if (py_text_at(source->texts, i, &out->text, &out->text_length) != 0) return -1;
+    if (source->ids != NULL && py_text_at(source->ids, i, &out->id, &out->id_length) != 0) return -1;
+    if (source->labels != NULL && py_text_at(source->labels, i, &out->label, &out->label_length) != 0) return -1;
+    return source->parts == NULL ? 0 : py_text_at(source->parts, i, &out->part, &out->part_length);
+}
 
 static nigh_status take_batch(struct py_source *source, struct lent *batch) {
     const PyGILState_STATE gil = PyGILState_Ensure();
@@ -38,13 +46,8 @@ static nigh_status take_batch(struct py_source *source, struct lent *batch) {
     nigh_status status = NIGH_OK;
     source->taken = source->next;
     source->limit = count - source->next < BATCH ? count : source->next + BATCH;
-    for (Py_ssize_t i = source->taken; i < source->limit && status == NIGH_OK; i++) {
-        struct lent *lent = &batch[i - source->taken];
-        *lent = (struct lent){0};
-        if (py_text_at(source->texts, i, &lent->text, &lent->text_length) != 0 ||
-            (source->ids != NULL && py_text_at(source->ids, i, &lent->id, &lent->id_length) != 0))
-            status = py_call_keep(source->call);
-    }
+    for (Py_ssize_t i = source->taken; i < source->limit && status == NIGH_OK; i++)
+        if (lend(source, i, &batch[i - source->taken]) != 0) status = py_call_keep(source->call);
     PyGILState_Release(gil);
     return status;
 }
@@ -65,6 +68,10 @@ static nigh_status next(void *user, nigh_text *out, nigh_error *error) {
     out->text_length = lent->text_length;
     out->id = lent->id;
     out->id_length = lent->id_length;
+    out->label = lent->label;
+    out->label_length = lent->label_length;
+    out->part = lent->part;
+    out->part_length = lent->part_length;
     if (source->scores.buf != NULL) out->score = ((const double *)source->scores.buf)[source->next];
     source->next++;
     return NIGH_OK;
@@ -77,10 +84,18 @@ static nigh_status begin_again(void *user, nigh_error *error) {
     return NIGH_OK;
 }
 
-static int check_lengths(struct py_source *source, PyObject *scores) {
+/* A tuple of as many, or None. */
+static int tuple_take(PyObject *given, Py_ssize_t count, const char *name, PyObject **out) {
+    if (given == Py_None) return 0;
+    if (!PyTuple_Check(given)) return PyErr_Format(PyExc_TypeError, "%s are no tuple", name), -1;
+    if (PyTuple_Size(given) != count)
+        return PyErr_Format(PyExc_ValueError, "there are not as many %s as texts", name), -1;
+    *out = Py_NewRef(given);
+    return 0;
+}
+
+static int check_scores(struct py_source *source, PyObject *scores) {
     const Py_ssize_t count = PyTuple_Size(source->texts);
-    if (source->ids != NULL && PyTuple_Size(source->ids) != count)
-        return PyErr_SetString(PyExc_ValueError, "there are not as many ids as texts"), -1;
     if (scores == Py_None) return 0;
     if (PyObject_GetBuffer(scores, &source->scores, PyBUF_C_CONTIGUOUS) != 0) return -1;
     if (source->scores.len == count * (Py_ssize_t)sizeof(double)) return 0;
@@ -89,11 +104,14 @@ static int check_lengths(struct py_source *source, PyObject *scores) {
 
 static int tuple_open(struct py_source *source, PyObject *given) {
     PyObject *texts = NULL, *ids = NULL, *scores = NULL;
-    if (!PyArg_ParseTuple(given, "O!OO", &PyTuple_Type, &texts, &ids, &scores)) return -1;
-    if (ids != Py_None && !PyTuple_Check(ids)) return PyErr_SetString(PyExc_TypeError, "ids are no tuple"), -1;
+    PyObject *labels = Py_None, *parts = Py_None;
+    if (!PyArg_ParseTuple(given, "O!OO|OO", &PyTuple_Type, &texts, &ids, &scores, &labels, &parts)) return -1;
     source->texts = Py_NewRef(texts);
-    source->ids = ids == Py_None ? NULL : Py_NewRef(ids);
-    if (check_lengths(source, scores) != 0) return -1;
+    if (tuple_take(ids, PyTuple_Size(texts), "ids", &source->ids) != 0 ||
+        tuple_take(labels, PyTuple_Size(texts), "labels", &source->labels) != 0 ||
+        tuple_take(parts, PyTuple_Size(texts), "parts", &source->parts) != 0)
+        return -1;
+    if (check_scores(source, scores) != 0) return -1;
     struct tuple_source *tuple = PyMem_Calloc(1, sizeof *tuple);
     if (tuple == NULL) return PyErr_NoMemory(), -1;
     tuple->source = source;
@@ -120,6 +138,8 @@ void py_source_release(struct py_source *source) {
     if (source->scores.obj != NULL) PyBuffer_Release(&source->scores);
     Py_CLEAR(source->texts);
     Py_CLEAR(source->ids);
+    Py_CLEAR(source->labels);
+    Py_CLEAR(source->parts);
     source->arrow = NULL;
     source->source.user = NULL;
 }

@@ -48,7 +48,7 @@ static int indexing_begin(struct indexing *indexing, PyObject *module, PyObject 
     nigh_index_options_init(&indexing->options);
     indexing->options.progress = &indexing->call.progress;
     if (signer != Py_None) indexing->options.signer = &indexing->signer;
-    if (py_signer_options_fill(signer, &indexing->signer) != 0) return -1;
+    if (py_signer_options_fill(indexing->call.state, signer, &indexing->signer) != 0) return -1;
     if (py_reader_options_fill(reading, &indexing->call, &indexing->reading) != 0) return -1;
     return py_options_fill(options, index_table, &indexing->options);
 }

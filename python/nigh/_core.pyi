@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The extension; python/extension says what each of these takes and gives.
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -8,6 +9,7 @@ from typing_extensions import Buffer
 _Report = Callable[[str, int, int], object] | None
 _Options = dict[str, Any] | None
 _Source = tuple[Any, ...]
+_Rows = list[dict[str, Any]]
 
 version: str
 
@@ -47,6 +49,43 @@ def pairs(
 def against(
     path: bytes, given: Any, row_bytes: int, options: _Options, signer: _Options, add: bool, report: _Report, /
 ) -> tuple[bytes, dict[str, Any]]: ...
+def train(
+    given: Any, reading: _Options, options: _Options, iteration: Callable[[int, float], object] | None,
+    report: _Report, /,
+) -> tuple[Model, dict[str, Any], list[str]]: ...
+def eval_signatures(
+    given: Any, reading: _Options, signer: _Options, corpus: _Options, options: _Options, report: _Report, /
+) -> tuple[_Rows, dict[str, Any]]: ...
+def eval_ranked(
+    given: Any, reading: _Options, signer: _Options, corpus: _Options, judgements: bytes, queries: Any,
+    report: _Report, /,
+) -> dict[str, Any]: ...
+def eval_psm(
+    given: Any, reading: _Options, signer: _Options, corpus: _Options, options: _Options, report: _Report, /
+) -> tuple[_Rows, _Rows, dict[str, Any]]: ...
+def eval_nearest(
+    collection: Collection, rows: Buffer, own: Buffer | None, k: int, threads: int, settings: _Rows,
+    report: _Report, /,
+) -> _Rows: ...
+def eval_duplicates(
+    paths: list[bytes], reading: _Options, features: _Options, options: _Options, report: _Report, /
+) -> tuple[_Rows, dict[str, Any]]: ...
+def eval_learned(
+    given: Any, reading: _Options, learning: _Options, methods: list[int], widths: list[int], options: _Options,
+    report: _Report, /,
+) -> tuple[_Rows, dict[str, Any]]: ...
+def eval_terms(
+    given: Any, reading: _Options, analysis: _Options, terms: _Options, ratios: list[float], options: _Options,
+    report: _Report, /,
+) -> tuple[_Rows, dict[str, Any]]: ...
+
+@final
+class Model:
+    def __new__(cls, data: Buffer, /) -> Model: ...
+    def bytes(self) -> builtins.bytes: ...
+    def describe(self) -> tuple[str, int, int, int, int, str]: ...
+    def features(self, count: int, /) -> list[tuple[str, float]]: ...
+    def coefficients(self, feature: int, /) -> builtins.bytes: ...
 
 @final
 class Dedup:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional, Union
 from . import _core, _parquet
 from ._arrays import is_rows, rows_of
 from ._errors import InvalidError
-from ._inputs import Data, Path, data_of, paths_of
+from ._inputs import Columns, Data, Path, data_of, paths_of
 from ._options import features_of
 from ._progress import Bar, Progress
 from .collection import Collection
@@ -180,16 +180,17 @@ def dedup(
         run = _Run(options, _signer(features, language, seed), reading, against, bar)
         if is_rows(data):
             return run.rows(data, distance)
+        columns = Columns(column, id, score)
         paths = paths_of(data)
         if paths is None:
             if output is not None:
                 raise InvalidError("output is for paths; what is kept of other data is given back")
-            given = data_of(data, column, id, score)
+            given = data_of(data, columns)
             result = run.source(given)
             return given.select(result._core.mask()), result
         if _parquet.any_of(paths):
-            return _parquet.dedup(run, paths, column, id, score, output)
-        return run.files(paths, column, id, score, output)
+            return _parquet.dedup(run, paths, columns, output)
+        return run.files(paths, columns, output)
 
 
 class _Run:
@@ -218,12 +219,12 @@ class _Run:
         return data[result.mask], result
 
     def files(
-        self, paths: list[bytes], column: str, id: Optional[str], score: Optional[str], output: Optional[Path]
+        self, paths: list[bytes], columns: Columns, output: Optional[Path]
     ) -> tuple[Any, DedupResult]:
         """Of files that the library reads itself."""
         signer, reading, against = self._rest
-        keys = {"text_key": None if column == "text" else column, "id_key": id}
-        options = dict(self._options, score_key=score, will_write=output is not None)
+        keys = {"text_key": None if columns.text == "text" else columns.text, "id_key": columns.id}
+        options = dict(self._options, score_key=columns.score, will_write=output is not None)
         result = self._result(
             _core.dedup_paths(paths, options, signer, {**keys, **(reading or {})}, against, self._bar.report)
         )

@@ -10,12 +10,27 @@ from __future__ import annotations
 import array
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from ._errors import InvalidError, no_column
 
 Source = tuple[Any, ...]
 Path = str | bytes | os.PathLike[Any]
+
+
+class Columns(NamedTuple):
+    """Which column or key has the text of a document, and what else there is of it; None: nothing."""
+
+    text: str = "text"
+    id: Optional[str] = None
+    score: Optional[str] = None
+    label: Optional[str] = None
+    part: Optional[str] = None
+
+    @property
+    def names(self) -> list[str]:
+        """Those that there are."""
+        return [name for name in self if name is not None]
 
 
 class Data:
@@ -47,22 +62,39 @@ def _score(value: Any) -> float:
     return float("-inf") if value is None else float(value)
 
 
-def _records(items: list[Any], column: str, id: Optional[str], score: Optional[str]) -> Source:
+def label_lines(value: Any) -> Optional[str]:
+    """A label, or of a list of them one a line."""
+    if value is None or isinstance(value, str):
+        return value
+    return "\n".join(map(str, value)) if isinstance(value, (list, tuple, set)) else str(value)
+
+
+def _texts_of(items: list[Any], name: Optional[str], convert: Callable[[Any], Any]) -> Optional[tuple[Any, ...]]:
+    """What records have under a name; None where no name is given."""
+    if name is None:
+        return None
+    return tuple(None if item.get(name) is None else convert(item[name]) for item in items)
+
+
+def _records(items: list[Any], columns: Columns) -> Source:
     for number, item in enumerate(items):
-        if column not in item:
-            raise InvalidError(f"record {number}: {no_column(column, sorted(map(str, item)))}")
-    ids = tuple(None if item.get(id) is None else str(item[id]) for item in items) if id else None
+        if columns.text not in item:
+            raise InvalidError(f"record {number}: {no_column(columns.text, sorted(map(str, item)))}")
+    score = columns.score
     scores = array.array("d", [_score(item.get(score)) for item in items]) if score else None
-    return tuple(item[column] for item in items), ids, scores
+    texts, ids = tuple(item[columns.text] for item in items), _texts_of(items, columns.id, str)
+    if columns.label is None and columns.part is None:
+        return texts, ids, scores
+    return texts, ids, scores, _texts_of(items, columns.label, label_lines), _texts_of(items, columns.part, str)
 
 
-def _of_items(data: Iterable[Any], column: str, id: Optional[str], score: Optional[str]) -> Data:
+def _of_items(data: Iterable[Any], columns: Columns) -> Data:
     items = list(data)
     give = tuple if isinstance(data, tuple) else list
     if items and all(isinstance(item, dict) for item in items):
-        source = _records(items, column, id, score)
-    elif id or score:
-        raise InvalidError("a list of texts has no columns for ids or scores; give records or a table")
+        source = _records(items, columns)
+    elif len(columns.names) > 1:
+        raise InvalidError("a list of texts has no other columns; give records or a table")
     else:
         source = tuple(items), None, None
     return Data(source, lambda mask: give(kept(items, mask)))
@@ -80,29 +112,45 @@ def pyarrow() -> Any:
     return module
 
 
-def check_columns(columns: list[str], *names: Optional[str]) -> None:
-    """Raises where one of the names that are not None is not there."""
-    for name in names:
-        if name is not None and name not in columns:
-            raise no_column(name, columns)
+def check_columns(there: list[str], columns: Columns) -> None:
+    """Raises where one of them is not there."""
+    for name in columns.names:
+        if name not in there:
+            raise no_column(name, there)
 
 
-def plain_columns(table: Any, column: str, id: Optional[str] = None, score: Optional[str] = None) -> Any:
+def plain_columns(table: Any, columns: Columns) -> Any:
     """Of a pyarrow table or batch, the columns that the library reads, under the names and types it knows."""
     pa = pyarrow()
-    wanted = [("text", column, pa.large_string())]
-    if id is not None:
-        wanted.append(("id", id, pa.large_string()))
-    if score is not None:
-        wanted.append(("score", score, pa.float64()))
     strings = (pa.string(), pa.large_string(), getattr(pa, "string_view", pa.string)())
-    arrays = []
-    for name, origin, kind in wanted:
+    arrays, names = [], []
+    for name, origin in columns._asdict().items():
+        if origin is None:
+            continue
         values = table.column(origin)
         if name == "text" and not _is_text(values.type):
             raise InvalidError(f"column {origin!r} is of type {values.type}, which is no text")
-        arrays.append(values if name != "score" and values.type in strings else values.cast(kind))
-    return type(table).from_arrays(arrays, names=[name for name, _, _ in wanted])
+        if name == "label" and (pa.types.is_list(values.type) or pa.types.is_large_list(values.type)):
+            values = _joined(values)
+        kind = pa.float64() if name == "score" else pa.large_string()
+        arrays.append(values if name != "score" and values.type in strings else _cast(values, kind, origin))
+        names.append(name)
+    return type(table).from_arrays(arrays, names=names)
+
+
+def _cast(values: Any, kind: Any, origin: str) -> Any:
+    try:
+        return values.cast(kind)
+    except pyarrow().ArrowException as error:
+        raise InvalidError(f"column {origin!r} is of type {values.type}, which cannot be {kind}: {error}") from None
+
+
+def _joined(labels: Any) -> Any:
+    """Lists of labels as lines."""
+    import pyarrow.compute as compute
+
+    pa = pyarrow()
+    return compute.binary_join(labels.cast(pa.list_(pa.string())), "\n")
 
 
 def _is_text(kind: Any) -> bool:
@@ -113,9 +161,9 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind) or view(kind))
 
 
-def _of_table(table: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
-    check_columns(table.schema.names, column, id, score)
-    plain = plain_columns(table, column, id, score)
+def _of_table(table: Any, columns: Columns) -> Data:
+    check_columns(table.schema.names, columns)
+    plain = plain_columns(table, columns)
     pa = pyarrow()
     plain = plain if isinstance(plain, pa.Table) else pa.Table.from_batches([plain])
     return Data((lambda: plain,), lambda mask: filter_rows(table, mask))
@@ -136,58 +184,61 @@ def filter_rows(table: Any, mask: bytes) -> Any:
     return table.cast(schema).filter(chosen).cast(table.schema)
 
 
-def streamed(schema: Any, batches: Callable[[], Iterable[Any]], column: str, id: Any, score: Any) -> Source:
+def streamed(schema: Any, batches: Callable[[], Iterable[Any]], columns: Columns) -> Source:
     """A source that reads record batches anew for every pass."""
     pa = pyarrow()
-    check_columns(schema.names, column, id, score)
-    names = [name for name in (column, id, score) if name is not None]
-    empty = pa.RecordBatch.from_pylist([], schema=pa.schema([schema.field(name) for name in names]))
-    kind = plain_columns(empty, column, id, score).schema
+    check_columns(schema.names, columns)
+    empty = pa.RecordBatch.from_pylist([], schema=pa.schema([schema.field(name) for name in columns.names]))
+    kind = plain_columns(empty, columns).schema
 
     def read() -> Any:
-        return pa.RecordBatchReader.from_batches(kind, (plain_columns(b, column, id, score) for b in batches()))
+        return pa.RecordBatchReader.from_batches(kind, (plain_columns(batch, columns) for batch in batches()))
 
     return (read,)
 
 
-def _of_dataset(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
+def _of_dataset(data: Any, columns: Columns) -> Data:
     from pyarrow.dataset import dataset
 
-    names = [name for name in (column, id, score) if name is not None]
-    source = streamed(data.schema, lambda: data.to_batches(columns=names), column, id, score)
+    source = streamed(data.schema, lambda: data.to_batches(columns=columns.names), columns)
     return Data(source, lambda mask: dataset(filter_rows(data.to_table(), mask)))
 
 
-def _of_reader(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
-    given = _of_table(data.read_all(), column, id, score)
+def _of_reader(data: Any, columns: Columns) -> Data:
+    given = _of_table(data.read_all(), columns)
     return Data(given.source, lambda mask: given.select(mask).to_reader())
 
 
-def _of_pandas(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
-    frame = data.to_frame(column) if data.ndim == 1 else data
-    check_columns(list(map(str, frame.columns)), column, id, score)
-    names = [name for name in (column, id, score) if name is not None]
+def _of_pandas(data: Any, columns: Columns) -> Data:
     import numpy
 
+    frame = data.to_frame(columns.text) if data.ndim == 1 else data
+    check_columns(list(map(str, frame.columns)), columns)
+
     try:
-        table = pyarrow().Table.from_pandas(frame[names], preserve_index=False)
+        table = pyarrow().Table.from_pandas(frame[columns.names], preserve_index=False)
     except pyarrow().ArrowException as error:
-        raise InvalidError(f"column {column!r} is no text: {error}") from None
-    given = _of_table(table, column, id, score)
+        raise InvalidError(f"column {columns.text!r} is no text: {error}") from None
+    given = _of_table(table, columns)
     return Data(given.source, lambda mask: data[numpy.frombuffer(mask, numpy.bool_)])
 
 
-def _of_polars(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
+def _of_polars(data: Any, columns: Columns) -> Data:
     import polars
 
     frame = data.collect() if isinstance(data, polars.LazyFrame) else data
-    frame = frame.alias(column).to_frame() if isinstance(frame, polars.Series) else frame
-    check_columns(frame.columns, column, id, score)
-    if frame.schema[column] not in (polars.String, polars.Categorical, polars.Null):
-        raise InvalidError(f"column {column!r} is of type {frame.schema[column]}, which is no text")
-    wanted = [polars.col(column).cast(polars.String).alias("text")]
-    wanted += [polars.col(id).cast(polars.String).alias("id")] if id else []
-    wanted += [polars.col(score).cast(polars.Float64).alias("score")] if score else []
+    frame = frame.alias(columns.text).to_frame() if isinstance(frame, polars.Series) else frame
+    check_columns(frame.columns, columns)
+    kind = frame.schema[columns.text]
+    if kind not in (polars.String, polars.Categorical, polars.Null):
+        raise InvalidError(f"column {columns.text!r} is of type {kind}, which is no text")
+    wanted = []
+    for name, origin in columns._asdict().items():
+        if origin is not None:
+            values = polars.col(origin)
+            if isinstance(frame.schema[origin], polars.List):
+                values = values.cast(polars.List(polars.String)).list.join("\n")
+            wanted.append(values.cast(polars.Float64 if name == "score" else polars.String).alias(name))
     plain = frame.select(wanted)
 
     def select(mask: bytes) -> Any:
@@ -197,23 +248,22 @@ def _of_polars(data: Any, column: str, id: Optional[str], score: Optional[str]) 
     return Data((lambda: plain,), select)
 
 
-def _of_hugging_face(data: Any, column: str, id: Optional[str], score: Optional[str]) -> Data:
-    check_columns(data.column_names, column, id, score)
-    names = [name for name in (column, id, score) if name is not None]
-    arrow = data.select_columns(names).with_format("arrow")
+def _of_hugging_face(data: Any, columns: Columns) -> Data:
+    check_columns(data.column_names, columns)
+    arrow = data.select_columns(columns.names).with_format("arrow")
 
     def batches() -> Iterable[Any]:
         for table in arrow.iter(batch_size=1000):
             yield from table.to_batches()
 
     schema = arrow.data.table.schema if hasattr(arrow.data, "table") else arrow.data.schema
-    source = streamed(schema, batches, column, id, score)
+    source = streamed(schema, batches, columns)
     return Data(source, lambda mask: data.select([row for row, stays in enumerate(mask) if stays]))
 
 
 # ------------------------------------------------------------------- kind --
 
-_Maker = Callable[[Any, str, Optional[str], Optional[str]], Data]
+_Maker = Callable[[Any, Columns], Data]
 _KINDS: dict[tuple[str, str], _Maker] = {
     ("pyarrow", "Table"): _of_table,
     ("pyarrow", "RecordBatch"): _of_table,
@@ -228,16 +278,16 @@ _KINDS: dict[tuple[str, str], _Maker] = {
 }
 
 
-def data_of(data: Any, column: str = "text", id: Optional[str] = None, score: Optional[str] = None) -> Data:
+def data_of(data: Any, columns: Columns = Columns()) -> Data:
     """Documents of whatever data is: tables, lists, generators."""
     for kind in type(data).__mro__:
         make = _KINDS.get((kind.__module__.split(".")[0], kind.__name__))
         if make is not None:
-            return make(data, column, id, score)
+            return make(data, columns)
     if hasattr(data, "__arrow_c_stream__"):
-        return _of_table(pyarrow().table(data), column, id, score)
+        return _of_table(pyarrow().table(data), columns)
     if isinstance(data, dict):
         raise InvalidError("a dict is no list of documents; give a list of records, or a table")
     if isinstance(data, Iterable):
-        return _of_items(data, column, id, score)
+        return _of_items(data, columns)
     raise TypeError(f"{type(data).__name__} is no kind of documents that nigh knows")

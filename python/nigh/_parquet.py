@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._errors import InvalidError, NotFoundError
-from ._inputs import Data, Path, filter_rows, pyarrow, streamed
+from ._inputs import Columns, Data, Path, filter_rows, pyarrow, streamed
 
 if TYPE_CHECKING:
     from ._dedup import DedupResult, _Run
@@ -145,16 +145,15 @@ def _write(files: _Files, output: str, mask: bytes) -> list[str]:
 
 
 def dedup(
-    run: _Run, paths: list[bytes], column: str, id: Optional[str], score: Optional[str], output: Optional[Path]
+    run: _Run, paths: list[bytes], columns: Columns, output: Optional[Path]
 ) -> tuple[Any, DedupResult]:
     """nigh.dedup of Parquet files."""
-    names = [name for name in (column, id, score) if name is not None]
-    files = _Files(files_of(paths), names)
+    files = _Files(files_of(paths), columns.names)
     if output is not None:
         _targets(files.files, os.fsdecode(output))
     with files.open(files.files[0]) as opened:
         schema = opened.schema_arrow
-    source = streamed(schema, files.batches, column, id, score)
+    source = streamed(schema, files.batches, columns)
     result = run.source(Data(source, lambda mask: None))
     if output is None:
         return None, result

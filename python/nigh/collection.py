@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Optional, Union
 from . import _core
 from ._arrays import array_of, is_rows, rows_of
 from ._errors import InvalidError
-from ._inputs import Path, data_of, paths_of
+from ._inputs import Columns, Path, data_of, paths_of
 from ._options import features_of
 from ._progress import Bar, Progress
 from .live import Found, Live
+from .models import Model, core_of
 
 _MATCH = struct.Struct("<QII")
 _PROOF = struct.Struct("<IIIII")
@@ -484,7 +485,7 @@ def _against(
     if is_rows(data) or isinstance(data, (bytes, bytearray, memoryview)):
         rows, _ = rows_of(data, width)
         return _against_result(*_core.against(place, rows, (width + 7) // 8, options, None, add, bar.report))
-    source = data_of(data, column, id).source
+    source = data_of(data, Columns(column, id)).source
     return _against_result(*_core.against(place, source, 0, options, None, add, bar.report))
 
 
@@ -520,6 +521,7 @@ def add(
     features: Optional[str] = None,
     language: Optional[str] = None,
     threshold: Optional[float] = None,
+    model: Optional[Model] = None,
     seed: Optional[int] = None,
     snippet: Optional[int] = None,
     keep_weights: bool = False,
@@ -531,7 +533,8 @@ def add(
     """Adds to the collection at a path, making it where there is none; all is added, or after a failure nothing.
 
     ``data``: a list of texts or records, a table, paths, or rows of uint8.  ``scheme``: "topsig" (for nearest
-    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies).  ``replace``: a document
+    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies); with a ``model``
+    signatures are those that it has learned.  ``replace``: a document
     whose id is there already takes the place of that one; without it texts whose id is there are left out and counted
     as ``"repeated"``, and rows are refused.  ``merge`` False: what is added stays a segment of its own.
     """
@@ -543,7 +546,9 @@ def add(
             "scheme": scheme, "width_bits": width_bits, "language": language, "threshold": threshold, "seed": seed,
             **features_of(features),
         }  # fmt: skip
-        if os.path.exists(path) and scheme is None:
+        if model is not None:
+            signer = {"scheme": "learned", "width_bits": width_bits, "model": core_of(model)}
+        elif os.path.exists(path) and scheme is None:
             signer = None
         options = {"snippet": snippet, "keep_weights": keep_weights, "threads": threads, "replace": replace, "merge": merge}
         return _add_documents(place, data, column, id, ids, signer, options, bar)
@@ -569,7 +574,7 @@ def _add_documents(
         reading: dict[str, Union[str, None]] = {"text_key": None if column == "text" else column, "id_key": id}
         done, problems = _core.index_paths(place, paths, reading, signer, options, bar.report)
     else:
-        source = data_of(data, column, id).source
+        source = data_of(data, Columns(column, id)).source
         if ids is not None:
             if len(source) != 3:
                 raise InvalidError("ids are for lists of texts; of a table, name the column: id='...'")

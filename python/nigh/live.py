@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional
 from . import _core
 from ._arrays import is_rows, rows_of
 from ._errors import InvalidError
-from ._inputs import Path, data_of
+from ._inputs import Columns, Path, data_of, pyarrow
 from ._options import features_of
 from ._progress import Bar, Progress
 
@@ -46,8 +46,15 @@ class Found(NamedTuple):
 
 def _found(blob: bytes) -> Iterator[Found]:
     for match, number, cluster, similarity, distance, taken in _ANSWER.iter_unpack(blob):
-        known = [None if value == _NONE else value for value in (match, number, cluster)]
-        yield Found(*known, similarity if similarity >= 0 else None, None if match == _NONE else distance, taken != 0)
+        new = match == _NONE
+        yield Found(
+            match=None if new else match,
+            number=None if number == _NONE else number,
+            cluster=None if cluster == _NONE else cluster,
+            similarity=similarity if similarity >= 0 else None,
+            distance=None if new else distance,
+            id_taken=taken != 0,
+        )
 
 
 class Live:
@@ -212,11 +219,12 @@ def _texts_of(data: Any, column: str, id: Optional[str]) -> Iterator[tuple[tuple
         while group := list(itertools.islice(data, _AT_ONCE)):
             yield from _texts_of(group, column, id)
         return
-    source = data_of(data, column, id).source
+    source = data_of(data, Columns(column, id)).source
     if len(source) == 1:
-        for batch in source[0]().to_batches(max_chunksize=_AT_ONCE):
-            columns = batch.to_pydict()
-            yield tuple(columns["text"]), tuple(columns["id"]) if "id" in columns else None
+        for batch in pyarrow().RecordBatchReader.from_stream(source[0]()):
+            for first in range(0, batch.num_rows, _AT_ONCE):
+                columns = batch.slice(first, _AT_ONCE).to_pydict()
+                yield tuple(columns["text"]), tuple(columns["id"]) if "id" in columns else None
         return
     texts, ids = source[0], source[1]
     for first in range(0, len(texts), _AT_ONCE):

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, Optional
 from . import _core
 from ._arrays import array_of, rows_of
 from ._errors import InvalidError
-from ._inputs import data_of
+from ._inputs import Columns, data_of
 from ._options import features_of
 from ._progress import Bar, Progress
+from .models import Model, core_of
 
 
 def sign(
@@ -22,21 +23,24 @@ def sign(
     features: Optional[str] = None,
     language: Optional[str] = None,
     seed: Optional[int] = None,
+    model: Optional[Model] = None,
     weights: bool = False,
     threads: int = 0,
     progress: Progress = None,
 ) -> Any:
     """Signatures of texts, a row each; of a text without a word the row is all 0.
 
-    With ``weights`` also how sure each bit is, a byte a bit.
+    With ``weights`` also how sure each bit is, a byte a bit.  With ``model`` they are signed by what it has learned.
 
     >>> import nigh
     >>> nigh.sign(["one", "two", "one"], scheme="simhash").shape
     (3, 8)
     """
-    named = {"scheme": scheme, "width_bits": width_bits, "language": language, "seed": seed}
+    named: dict[str, Any] = {"scheme": scheme, "width_bits": width_bits, "language": language, "seed": seed}
+    if model is not None:
+        named.update(scheme="learned", model=core_of(model))
     options = {**named, **features_of(features)}
-    given = data_of([data] if isinstance(data, str) else data, column)
+    given = data_of([data] if isinstance(data, str) else data, Columns(column))
     with Bar(progress) as bar:
         rows, numbers, sure, _, width = _core.sign(given.source, options, threads, bar.report)
     size = (width + 7) // 8

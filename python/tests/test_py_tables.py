@@ -112,7 +112,7 @@ def test_a_column_that_is_not_there(table):
 
 def test_a_table_that_changes(table):
     """The second pass gives other texts: refused, not half done."""
-    from nigh._inputs import Data, streamed
+    from nigh._inputs import Columns, streamed
 
     passes = []
 
@@ -120,7 +120,7 @@ def test_a_table_that_changes(table):
         passes.append(1)
         yield pa.RecordBatch.from_pydict({"text": [f"{len(passes)} {i} a b c d e" for i in range(200)]})
 
-    source = streamed(pa.schema([("text", pa.string())]), batches, "text", None, None)
+    source = streamed(pa.schema([("text", pa.string())]), batches, Columns())
     from nigh import _core
 
     with pytest.raises(nigh.DamagedError):
@@ -130,12 +130,12 @@ def test_a_table_that_changes(table):
 
 def test_a_table_that_fails_in_the_middle():
     from nigh import _core
-    from nigh._inputs import streamed
+    from nigh._inputs import Columns, streamed
 
     def batches():
         yield pa.RecordBatch.from_pydict({"text": ["one two three"]})
         raise OSError("the disk is gone")
 
-    source = streamed(pa.schema([("text", pa.string())]), batches, "text", None, None)
+    source = streamed(pa.schema([("text", pa.string())]), batches, Columns())
     with pytest.raises(OSError, match="the disk is gone"):
         _core.dedup_source(source, {}, None, None, None, None)
