@@ -99,6 +99,41 @@ NIGH_API nigh_status nigh_collection_open(nigh_context *context, const char *pat
                                           nigh_collection **out, nigh_error *error);
 NIGH_API void nigh_collection_close(nigh_collection *collection); /* accepts NULL */
 
+/*
+ * Opens several collections as one: all documents of the first, then those of the second, and so on, numbered on.
+ * Searches, their ties and their proofs are those of one collection with the same documents in the same order; what
+ * was tuned for one of them is not used.  An id may be in several of them; nigh_collection_find() finds the first.
+ *
+ * Owns:    caller closes *out.  `paths` are read during the call only.
+ * Lives:   as nigh_collection_open().
+ * Threads: as nigh_collection_open().
+ * Returns: as nigh_collection_open(); NIGH_EMISMATCH where width, scheme, vocabulary, model or thresholds of one are
+ *          not those of the first; NIGH_EEXISTS where one is given twice; NIGH_EINVAL for none.
+ */
+NIGH_API nigh_status nigh_collection_open_together(nigh_context *context, const char *const *paths, size_t count,
+                                                   const nigh_open_options *options, nigh_collection **out,
+                                                   nigh_error *error);
+
+/* One of the collections that are open as one. */
+typedef struct nigh_member {
+    size_t size;
+    uint32_t number; /* from 0, in the order of `paths` */
+    uint32_t reserved;
+    const char *path;        /* as given */
+    uint64_t first_document; /* its first one; the others follow */
+    uint64_t documents;      /* with those that are deleted */
+} nigh_member;
+
+/*
+ * Which of them a document is in; of a collection that was opened alone, that one.
+ *
+ * Lives:   the path as long as the collection.
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_EINVAL past the last document.
+ */
+NIGH_API nigh_status nigh_collection_member(const nigh_collection *collection, uint64_t document, nigh_member *out,
+                                            nigh_error *error);
+
 /* Fill *out up to its `size`.  Threads: any.  `segment` counts from 0. */
 NIGH_API void nigh_collection_describe(const nigh_collection *collection, nigh_collection_info *out);
 NIGH_API nigh_status nigh_collection_segment(const nigh_collection *collection, uint32_t segment,

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "collection/agreement.h"
 #include "collection/collection.h"
 #include "collection/collection_options.h"
 #include "collection/directory.h"
@@ -75,44 +76,6 @@ static nigh_status open_others(struct adopting *adopting, const char *const *pat
 
 /* ---------------------------------------------------------------- comparing -- */
 
-static nigh_status compare_kept(const nigh_collection *first, const nigh_collection *other, nigh_error *error) {
-    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
-        const struct nigh__segment *a = nigh__collection_keeper(first, kind);
-        const struct nigh__segment *b = nigh__collection_keeper(other, kind);
-        if (a == NULL && b == NULL) continue;
-        if (a == NULL || b == NULL || !nigh__segment_keeps_as(a, b, kind))
-            return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
-                                 "it keeps another %s than '%s'; sign all parts with one", nigh__attachment_name(kind),
-                                 first->path);
-    }
-    return NIGH_OK;
-}
-
-static nigh_status compare_schemes(const nigh_collection *first, const nigh_collection *other, nigh_error *error) {
-    if (other->width_bits != first->width_bits)
-        return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET, "it has %u bits, and '%s' %u",
-                             other->width_bits, first->path, first->width_bits);
-    if (strcmp(nigh_collection_scheme(other), nigh_collection_scheme(first)) != 0)
-        return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
-                             "its signatures were made by another scheme than those of '%s'", first->path);
-    if (first->documents != 0 && other->documents != 0 &&
-        nigh__collection_has_ids(first) != nigh__collection_has_ids(other))
-        return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
-                             "of it and '%s' one has ids and the other has none", first->path);
-    return compare_kept(first, other, error);
-}
-
-/* The same segment twice: the same collection, or a copy. */
-static nigh_status compare_segments(const nigh_collection *first, const nigh_collection *other, nigh_error *error) {
-    for (uint32_t i = 0; i < first->segment_count; i++)
-        for (uint32_t j = 0; j < other->segment_count; j++)
-            if (first->segments[i]->header.checksum == other->segments[j]->header.checksum &&
-                first->segments[i]->documents != 0)
-                return nigh__fail_at(error, NIGH_EEXISTS, other->segments[j]->path, NIGH_NO_OFFSET,
-                                     "this segment is in '%s' already", first->path);
-    return NIGH_OK;
-}
-
 static nigh_status compare_id(const nigh_collection *first, const nigh_collection *other, uint64_t document, char *id,
                               nigh_error *error) {
     size_t length;
@@ -148,8 +111,7 @@ static nigh_status compare_all(struct adopting *adopting, nigh_error *error) {
         for (size_t j = 0; j <= i && status == NIGH_OK; j++) {
             const nigh_collection *first = j == 0 ? adopting->old : adopting->others[j - 1];
             if (first == NULL || first->segment_count == 0) continue;
-            status = compare_segments(first, adopting->others[i], error);
-            if (status == NIGH_OK) status = compare_schemes(first, adopting->others[i], error);
+            status = nigh__collections_agree(first, adopting->others[i], error);
             if (status == NIGH_OK) status = compare_ids(adopting, first, adopting->others[i], error);
         }
     return status;

@@ -110,10 +110,15 @@ static nigh_status open_extras(struct nigh_collection *collection, const struct 
     for (unsigned i = 0; i < NIGH__EXTRAS && status == NIGH_OK; i++) {
         const struct nigh__extra *extra = collection->context->extensions->extras[i];
         if (extra != NULL)
-            status = extra->open(collection->context, collection->segment_count, listing->extras[i] ? directory : NULL,
-                                 &collection->extras[i], error);
+            status =
+                extra->open(collection->context, collection->segment_count,
+                            listing != NULL && listing->extras[i] ? directory : NULL, &collection->extras[i], error);
     }
     return status;
+}
+
+nigh_status nigh__collection_fresh_extras(struct nigh_collection *collection, nigh_error *error) {
+    return open_extras(collection, NULL, NULL, error);
 }
 
 static void close_extras(struct nigh_collection *collection) {
@@ -217,6 +222,9 @@ void nigh_collection_close(nigh_collection *collection) {
     if (collection == NULL) return;
     close_extras(collection);
     if (collection->segments != NULL) close_segments(collection);
+    for (uint32_t i = 0; i < collection->member_count; i++)
+        nigh__free(collection->context, collection->members[i].path);
+    nigh__free(collection->context, collection->members);
     nigh__free(collection->context, collection->path);
     nigh__free(collection->context, collection);
 }

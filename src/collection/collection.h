@@ -5,6 +5,12 @@
 
 #include "collection/segment.h"
 
+/* One of several collections that are open as one. */
+struct nigh__member {
+    char *path; /* owned */
+    uint64_t first_document;
+};
+
 struct nigh_collection {
     nigh_context *context;
     char *path; /* owned */
@@ -16,8 +22,10 @@ struct nigh_collection {
     uint64_t sequence;
     uint64_t next_segment;
     uint64_t damaged_manifests;
-    uint32_t features;          /* of its manifest, which later ones keep */
-    void *extras[NIGH__EXTRAS]; /* of each in context->extensions; owned */
+    uint32_t features;            /* of its manifest, which later ones keep */
+    void *extras[NIGH__EXTRAS];   /* of each in context->extensions; owned */
+    struct nigh__member *members; /* in order; owned.  NULL: it is one collection */
+    uint32_t member_count;
 };
 
 /*
@@ -25,6 +33,9 @@ struct nigh_collection {
  * lists.
  */
 nigh_status nigh__collection_whole(const struct nigh_collection *collection, nigh_error *error);
+
+/* What each of context->extensions needs for so many segments, as if no file of it were there. */
+nigh_status nigh__collection_fresh_extras(struct nigh_collection *collection, nigh_error *error);
 
 /* What `extra` has made for this collection; NULL where it is none of context->extensions. */
 void *nigh__collection_extra(const struct nigh_collection *collection, const struct nigh__extra *extra);
