@@ -21,6 +21,7 @@ struct asking {
     struct nigh__nearest nearest;
     struct nigh__column_bound *bounds; /* of each check of its plan; owned */
     int64_t most;                      /* that the bounds are set to; -2: to nothing */
+    int64_t reach;                     /* what may be as far in the super-block at hand; -1: nothing */
     uint64_t counted;
 };
 
@@ -34,6 +35,7 @@ struct job {
     const struct nigh__column_scan *scan;
     const struct nigh__column_adder *kernel;
     struct worker *workers;
+    _Atomic uint64_t *lasts; /* of each query the k-th key of the thread that is best off; NULL: each goes by its own */
     struct nigh__parallel parallel;
 };
 
@@ -49,11 +51,38 @@ uint32_t nigh__column_visit(uint32_t supers, uint32_t turn) {
 
 /* ------------------------------------------------------------------------- bounds -- */
 
-int64_t nigh__column_most(const struct nigh__nearest *nearest, uint32_t super) {
-    if (nearest->k == NIGH_ALL || nearest->keys.count < nearest->k) return (int64_t)nearest->limit - 1;
-    const uint64_t last = ((const uint64_t *)nearest->keys.data)[0];
+/* How far a row of a super-block may be to come before the k-th key of some others. */
+static int64_t most_before(uint64_t last, uint32_t super) {
     const bool before = (uint64_t)super * NIGH__SUPER_ROWS < nigh__key_number(last);
     return (int64_t)nigh__key_distance(last) - (before ? 0 : 1);
+}
+
+int64_t nigh__column_most(const struct nigh__nearest *nearest, uint32_t super) {
+    if (nearest->k == NIGH_ALL || nearest->keys.count < nearest->k) return (int64_t)nearest->limit - 1;
+    return most_before(((const uint64_t *)nearest->keys.data)[0], super);
+}
+
+/*
+ * The same by what all threads have found: who comes after the k-th of any of them is none of the k nearest.  How much
+ * is counted then depends on who is when where, and what is found does not; but for a slack, which leaves out by
+ * chance, so that there each thread goes by its own.
+ */
+static int64_t reach_of(const struct job *job, const struct asking *asking, uint32_t q, uint32_t super) {
+    const int64_t own = nigh__column_most(&asking->nearest, super);
+    if (job->lasts == NULL) return own;
+    const uint64_t last = atomic_load_explicit(&job->lasts[q], memory_order_relaxed);
+    const int64_t all = last == UINT64_MAX ? own : most_before(last, super);
+    return all < own ? all : own;
+}
+
+static void tell_last(const struct job *job, const struct asking *asking, uint32_t q) {
+    const struct nigh__nearest *nearest = &asking->nearest;
+    if (job->lasts == NULL || nearest->k == NIGH_ALL || nearest->keys.count < nearest->k) return;
+    const uint64_t own = ((const uint64_t *)nearest->keys.data)[0];
+    uint64_t last = atomic_load_explicit(&job->lasts[q], memory_order_relaxed);
+    while (own < last && !atomic_compare_exchange_weak_explicit(&job->lasts[q], &last, own, memory_order_relaxed,
+                                                                memory_order_relaxed)) {
+    }
 }
 
 /* Of all planes there can be: a kernel may have more than the plan, and what carries must carry through these as well.
@@ -133,14 +162,15 @@ static bool count_super(const struct job *job, struct worker *worker, uint32_t f
     struct nigh__guard guard;
     worker->hit_count = 0;
     for (uint32_t q = first; q < end; q++) {
-        const int64_t most = nigh__column_most(&worker->queries[q].nearest, super);
-        if (most >= 0) set_bounds(job->scan, q, &worker->queries[q], most);
+        struct asking *asking = &worker->queries[q];
+        asking->reach = reach_of(job, asking, q, super);
+        if (asking->reach >= 0) set_bounds(job->scan, q, asking, asking->reach);
     }
     const struct nigh__sidecar *sidecar = columns->sidecar;
     nigh__guard_enter(&guard, sidecar == NULL ? NULL : sidecar->map, sidecar == NULL ? 0 : sidecar->length);
     if (NIGH__GUARD_FAULTED(&guard)) return false;
     for (uint32_t q = first; q < end; q++) {
-        if (nigh__column_most(&worker->queries[q].nearest, super) < 0) continue;
+        if (worker->queries[q].reach < 0) continue;
         if (!few) ask_for_share(ahead, columns->layout.super_bytes, q - first, end - first);
         count_query(job, worker, q, super, few && next != super ? ahead : NULL);
     }
@@ -161,6 +191,7 @@ static nigh_status take_turn(struct job *job, struct worker *worker, uint32_t fi
         asking->counted++;
         if (!nigh__nearest_offer(scan->context, &asking->nearest, hit->distance, hit->row)) return NIGH_ENOMEM;
     }
+    for (uint32_t q = first; q < end && worker->hit_count > 0; q++) tell_last(job, &worker->queries[q], q);
     return NIGH_OK;
 }
 
@@ -235,6 +266,15 @@ static bool worker_init(const struct nigh__column_scan *scan, struct worker *wor
     return whole;
 }
 
+/* Where threads share the rows.  False: out of memory. */
+static bool lasts_init(struct job *job) {
+    const struct nigh__column_scan *scan = job->scan;
+    if (scan->slack >= 0 || scan->threads == 1) return true;
+    job->lasts = nigh__alloc(scan->context, scan->query_count, sizeof *job->lasts);
+    for (uint32_t q = 0; job->lasts != NULL && q < scan->query_count; q++) atomic_init(&job->lasts[q], UINT64_MAX);
+    return job->lasts != NULL;
+}
+
 /* The candidates of all threads for one query, sorted and cut. */
 static bool merge(const struct nigh__column_scan *scan, const struct job *job, uint32_t q,
                   struct nigh__column_answer *found) {
@@ -263,7 +303,7 @@ nigh_status nigh__column_scan(const struct nigh__column_scan *scan, struct nigh_
                                    .done = scan->progress_done}};
     nigh_status status = NIGH_OK;
     job.workers = nigh__alloc_zero(scan->context, scan->threads, sizeof *job.workers);
-    if (job.workers == NULL) status = NIGH_ENOMEM;
+    if (job.workers == NULL || !lasts_init(&job)) status = NIGH_ENOMEM;
     for (uint32_t t = 0; t < scan->threads && status == NIGH_OK; t++)
         if (!worker_init(scan, &job.workers[t])) status = NIGH_ENOMEM;
     if (status == NIGH_OK) status = share(&job);
@@ -271,6 +311,7 @@ nigh_status nigh__column_scan(const struct nigh__column_scan *scan, struct nigh_
         if (!merge(scan, &job, q, &found[q])) status = NIGH_ENOMEM;
     for (uint32_t t = 0; job.workers != NULL && t < scan->threads; t++) worker_release(scan, &job.workers[t]);
     nigh__free(scan->context, job.workers);
+    nigh__free(scan->context, job.lasts);
     if (status == NIGH_ENOMEM) return nigh__no_memory(error, "to search columns");
     return status == NIGH_ECANCELLED ? nigh__progress_cancelled(error) : status;
 }
