@@ -1,124 +1,158 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The power fails before every single file call of a commit that deletes documents, that deletes more where some are
- * deleted already, and that puts new ones in the place of others.  Whatever is left (support/power_disk.h) must open
- * with the documents of before or those of after, with these where the commit had said that it was done, and check
- * sound; and the same commit made again leads to the state of after.
+ * long: 10000
+ *
+ * The power fails (support/power_rig.h) while documents are deleted, more of them, and replaced; while segments are
+ * merged, with columns and without, some of their documents deleted; and while the segments of another collection are
+ * adopted.  What lives and in which segments is that of before or of after: nothing is lost, and nothing deleted
+ * returns.
  */
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "support/living_support.h"
-#include "support/power_disk.h"
+#include "support/power_rig.h"
 #include "support/support.h"
 
-#define TRIALS 12
+#define PARTS 4u
+#define OF_A_PART 10u
 
-static void expect_sound(nigh_context *context, const char *path) {
-    nigh_check_result result = {.size = sizeof result};
-    nigh_error error;
-    assert_ok(nigh_collection_check(context, path, NULL, &result, &error), &error);
-    assert_int_equal(result.unlisted, 0);
+static const struct recipe recipe = {.width_bits = 64,
+                                     .seed = 8,
+                                     .distinct = 30,
+                                     .ids = true,
+                                     .metadata = true,
+                                     .weights = true,
+                                     .vocabulary = "words and how often",
+                                     .apart = true};
+
+static uint64_t told(nigh_status status) { return status == NIGH_OK ? POWER_ALL : POWER_NOTHING; }
+
+static char *describe(nigh_context *context, uint64_t acknowledged) {
+    (void)acknowledged;
+    return power_describe(context, POWER_DISK_COLLECTION);
 }
 
-struct states {
-    char *contents[LIVING_STATES];
+/* Where a commit merges what is mostly deleted, in a state of its own. */
+static char *describe_documents(nigh_context *context, uint64_t acknowledged) {
+    (void)acknowledged;
+    return power_describe_documents(context, POWER_DISK_COLLECTION);
+}
+
+/* ------------------------------------------------------- deleting and replacing */
+
+static void have_whole(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    living_make(context, POWER_DISK_COLLECTION, 0);
+}
+
+static void have_some_deleted(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    living_make(context, POWER_DISK_COLLECTION, 1);
+}
+
+static void have_more_deleted(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    living_make(context, POWER_DISK_COLLECTION, 2);
+}
+
+static uint64_t delete_some(nigh_context *context) {
+    return told(living_change(context, POWER_DISK_COLLECTION, 1, NULL));
+}
+
+static uint64_t delete_more(nigh_context *context) {
+    return told(living_change(context, POWER_DISK_COLLECTION, 2, NULL));
+}
+
+static uint64_t replace(nigh_context *context) { return told(living_change(context, POWER_DISK_COLLECTION, 3, NULL)); }
+
+/* --------------------------------------------------------------------- merging */
+
+static void add_parts(nigh_context *context, const char *path, uint64_t first, uint64_t parts) {
+    nigh_error error;
+    for (uint64_t i = 0; i < parts; i++)
+        assert_ok(recipe_add(context, path, &recipe, first + i * OF_A_PART, OF_A_PART, &error), &error);
+}
+
+static void make_columns(nigh_context *context, const char *path) {
+    nigh_columns_options columns;
+    nigh_error error;
+    nigh_columns_options_init(&columns);
+    columns.min_rows = 0;
+    assert_ok(nigh_columns_build(context, path, &columns, NULL, &error), &error);
+}
+
+/* Every third document. */
+static void delete_thirds(nigh_context *context, const char *path, uint64_t first, uint64_t end) {
+    nigh_writer_options options;
+    nigh_writer *writer;
+    nigh_error error;
+    nigh_writer_options_init(&options);
+    assert_ok(nigh_writer_open(context, path, &options, &writer, &error), &error);
+    for (uint64_t i = first; i < end; i += 3) {
+        char id[RECIPE_MAX_TEXT];
+        assert_ok(nigh_writer_delete(writer, id, recipe_id(&recipe, i, id), &error), &error);
+    }
+    assert_ok(nigh_writer_commit(writer, NULL, &error), &error);
+    nigh_writer_close(writer);
+}
+
+static void have_parts(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    add_parts(context, POWER_DISK_COLLECTION, 0, PARTS);
+}
+
+static void have_parts_with_columns(nigh_context *context, struct power_disk *disk) {
+    have_parts(context, disk);
+    make_columns(context, POWER_DISK_COLLECTION);
+}
+
+static void have_parts_with_deleted(nigh_context *context, struct power_disk *disk) {
+    have_parts(context, disk);
+    delete_thirds(context, POWER_DISK_COLLECTION, 0, (uint64_t)PARTS * OF_A_PART);
+}
+
+static uint64_t merge(nigh_context *context) {
+    return told(nigh_merge(context, POWER_DISK_COLLECTION, NULL, NULL, NULL));
+}
+
+/* ------------------------------------------------------------------- adopting */
+
+/* With all that a segment may have beside it. */
+static void have_other(nigh_context *context, struct power_disk *disk) {
+    const uint64_t first = (uint64_t)PARTS * OF_A_PART;
+    (void)disk;
+    add_parts(context, POWER_DISK_OTHER, first, 2);
+    make_columns(context, POWER_DISK_OTHER);
+    delete_thirds(context, POWER_DISK_OTHER, first, first + OF_A_PART);
+}
+
+static void have_both(nigh_context *context, struct power_disk *disk) {
+    add_parts(context, POWER_DISK_COLLECTION, 0, 2);
+    have_other(context, disk);
+}
+
+static uint64_t adopt(nigh_context *context) {
+    const char *const others[] = {POWER_DISK_OTHER};
+    return told(nigh_adopt(context, POWER_DISK_COLLECTION, others, 1, NULL, NULL, NULL));
+}
+
+static const struct power_deed deeds[] = {
+    {.name = "deleting", .prepare = have_whole, .run = delete_some, .describe = describe_documents},
+    {.name = "deleting more", .prepare = have_some_deleted, .run = delete_more, .describe = describe_documents},
+    {.name = "replacing", .prepare = have_more_deleted, .run = replace, .describe = describe_documents},
+    {.name = "merging", .prepare = have_parts, .run = merge, .describe = describe},
+    {.name = "merging with columns", .prepare = have_parts_with_columns, .run = merge, .describe = describe},
+    {.name = "merging what is deleted", .prepare = have_parts_with_deleted, .run = merge, .describe = describe},
+    {.name = "adopting", .prepare = have_both, .run = adopt, .describe = describe},
+    {.name = "adopting where there is nothing", .prepare = have_other, .run = adopt, .describe = describe},
 };
 
-/* One way in which the power may have left it. */
-static bool expect_left(nigh_context *healthy, const struct power_disk *disk, const struct states *states, uint32_t to,
-                        bool committed, uint64_t seed) {
-    struct nigh__rng rng = {.state = seed};
-    char *scratch = scratch_new();
-    char *path = path_in(scratch, POWER_DISK_COLLECTION);
-    nigh_error error;
-    assert_true(power_disk_leave(disk, path, &rng));
-    char *now = living_contents(healthy, path);
-    const bool is_new = strcmp(now, states->contents[to]) == 0;
-    assert_true(is_new || (!committed && strcmp(now, states->contents[to - 1]) == 0));
-    expect_sound(healthy, path);
-    free(now);
-    assert_ok(living_change(healthy, path, to, &error), &error); /* a writer that comes later finds its way */
-    now = living_contents(healthy, path);
-    if (!is_new || to < 3) assert_string_equal(now, states->contents[to]);
-    expect_sound(healthy, path);
-    free(now);
-    free(path);
-    scratch_free(scratch);
-    return is_new;
-}
-
-/* The commit that leads to state `to`, with the power failing before call `n`; false where it ended before. */
-static bool one_round(uint64_t n, const struct states *states, uint32_t to, uint64_t seen[2]) {
-    struct power_disk *disk = power_disk_new();
-    nigh_file_system table = power_disk_table(disk);
-    nigh_context *context = context_with(&table, NULL, NULL);
-    nigh_error error;
-    living_make(context, POWER_DISK_COLLECTION, to - 1);
-    power_disk_cut(disk, n);
-    const bool committed = living_change(context, POWER_DISK_COLLECTION, to, &error) == NIGH_OK;
-    const bool failed = power_disk_was_cut(disk);
-    nigh_context_free(context);
-    nigh_context *healthy = context_new();
-    for (uint64_t trial = 0; trial < TRIALS; trial++)
-        seen[expect_left(healthy, disk, states, to, committed, nigh__mix(n * 1000 + trial))]++;
-    nigh_context_free(healthy);
-    power_disk_free(disk);
-    return failed;
-}
-
-static void power_fails_on_the_way_to(uint32_t to) {
-    struct states states;
-    nigh_context *healthy = context_new();
-    char *scratch = scratch_new();
-    for (uint32_t state = 0; state < LIVING_STATES; state++) {
-        char name[8];
-        (void)snprintf(name, sizeof name, "%u", state);
-        char *path = path_in(scratch, name);
-        living_make(healthy, path, state);
-        states.contents[state] = living_contents(healthy, path);
-        free(path);
-    }
-    uint64_t seen[2] = {0, 0};
-    uint64_t n = 0;
-    while (one_round(n, &states, to, seen)) n++;
-    print_message("%" PRIu64 " moments: %" PRIu64 " times the old state, %" PRIu64 " times the new\n", n, seen[0],
-                  seen[1]);
-    assert_true(n > 20);
-    assert_true(seen[0] > 0 && seen[1] > 0);
-    for (uint32_t state = 0; state < LIVING_STATES; state++) free(states.contents[state]);
-    scratch_free(scratch);
-    nigh_context_free(healthy);
-}
-
-static void while_deleting(void **state) {
-    (void)state;
-    power_fails_on_the_way_to(1);
-}
-
-static void while_deleting_more(void **state) {
-    (void)state;
-    power_fails_on_the_way_to(2);
-}
-
-static void while_replacing(void **state) {
-    (void)state;
-    power_fails_on_the_way_to(3);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_deleting),
-        cmocka_unit_test(while_deleting_more),
-        cmocka_unit_test(while_replacing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+int main(int argc, char **argv) {
+    return power_rig_main("power_living", deeds, sizeof deeds / sizeof deeds[0], argc, argv);
 }

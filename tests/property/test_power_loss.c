@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The power fails before every single file call of a commit, with texts and without, and of giving a collection
- * slice lists and columns, and of a term signature file (support/power_disk.h).  Whatever is
- * left must open with the old documents or the new, and with the new where the
- * commit had said that it was done.  Lists are the old, the new or none, never damaged.
+ * long: 10000
+ *
+ * The power fails (support/power_rig.h) while a collection is made or added to, with texts and without, while it gets
+ * slice lists and columns or loses them, and while a term signature file is made or added to.  Lists and columns are
+ * the old, the new or none, a segment at a time, and never damaged.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,13 +16,14 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
 #include "support/filter_support.h"
-#include "support/power_disk.h"
+#include "support/power_rig.h"
 #include "support/support.h"
 #include "support/terms_support.h"
 
-#define TRIALS 12
+#define OLD 25u
+#define NEW 60u
+#define FIRST 40u /* documents of a collection that is made */
 
 static const struct recipe recipe = {.width_bits = 64,
                                      .seed = 8,
@@ -43,80 +43,118 @@ static const struct recipe with_texts = {.width_bits = 256,
                                          .texts = true,
                                          .keys = 5};
 
-struct round {
-    const struct recipe *recipe;
-    uint64_t old_count;
-    uint64_t new_count;
-    bool committed; /* and told so */
-};
+static uint64_t told(nigh_status status) { return status == NIGH_OK ? POWER_ALL : POWER_NOTHING; }
 
-/* How many documents are there; fails the test where it is neither the old state nor the new. */
-static uint64_t expect_old_or_new(nigh_context *context, const char *path, const struct round *round) {
+/* ------------------------------------------------------------ adding documents */
+
+/* Everything that the recipe says, not only what describes a collection. */
+static char *describe_recipe(nigh_context *context, const struct recipe *of) {
+    char *text = power_describe(context, POWER_DISK_COLLECTION);
     nigh_collection *collection;
+    nigh_collection_info info = {.size = sizeof info};
     nigh_error error;
-    nigh_status status = nigh_collection_open(context, path, NULL, &collection, &error);
-    uint64_t count = 0;
-    if (status == NIGH_OK) {
-        nigh_collection_info info = {.size = sizeof info};
-        nigh_collection_describe(collection, &info);
-        assert_int_equal(info.damaged_manifests, 0);
-        count = info.documents;
-        nigh_collection_close(collection);
-        recipe_expect(context, path, round->recipe, count);
-    } else if (status != NIGH_ENOTFOUND) {
-        assert_ok(status, &error);
-    }
-    assert_true(count == round->new_count || (count == round->old_count && !round->committed));
-    return count;
+    if (text == NULL || text[0] == '\0') return text;
+    assert_ok(nigh_collection_open(context, POWER_DISK_COLLECTION, NULL, &collection, &error), &error);
+    nigh_collection_describe(collection, &info);
+    nigh_collection_close(collection);
+    recipe_expect(context, POWER_DISK_COLLECTION, of, info.documents);
+    return text;
 }
 
-/* Adds [old, new) with the power failing before call `n`; false where the commit ended before. */
-static bool one_round(uint64_t n, const struct recipe *of, uint64_t old_count, uint64_t new_count, uint64_t seen[2]) {
-    struct power_disk *disk = power_disk_new();
-    nigh_file_system table = power_disk_table(disk);
-    nigh_context *context = context_with(&table, NULL, NULL);
+static char *describe_plain(nigh_context *context, uint64_t acknowledged) {
+    (void)acknowledged;
+    return describe_recipe(context, &recipe);
+}
+
+static char *describe_texts(nigh_context *context, uint64_t acknowledged) {
+    (void)acknowledged;
+    return describe_recipe(context, &with_texts);
+}
+
+static void add(nigh_context *context, const struct recipe *of, uint64_t first, uint64_t count) {
     nigh_error error;
-    if (old_count != 0) assert_ok(recipe_add(context, POWER_DISK_COLLECTION, of, 0, old_count, &error), &error);
-    disk->calls = 0;
-    disk->fails_at = n;
-    struct round round = {.recipe = of, .old_count = old_count, .new_count = new_count};
-    nigh_status status = recipe_add(context, POWER_DISK_COLLECTION, of, old_count, new_count - old_count, &error);
-    round.committed = status == NIGH_OK;
-    bool failed = disk->calls > n;
-    nigh_context_free(context);
-
-    nigh_context *healthy = context_new();
-    for (uint64_t trial = 0; trial < TRIALS; trial++) {
-        struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
-        char *scratch = scratch_new();
-        char *path = path_in(scratch, POWER_DISK_COLLECTION);
-        bool there = power_disk_leave(disk, path, &rng);
-        uint64_t count = there ? expect_old_or_new(healthy, path, &round) : 0;
-        if (!there) assert_true(old_count == 0 && !round.committed);
-        seen[count == new_count]++;
-        if (there && count == 0) { /* a writer that comes later finds its way */
-            assert_ok(recipe_add(healthy, path, of, 0, new_count, &error), &error);
-            recipe_expect(healthy, path, of, new_count);
-        }
-        free(path);
-        scratch_free(scratch);
-    }
-    nigh_context_free(healthy);
-    power_disk_free(disk);
-    return failed;
+    assert_ok(recipe_add(context, POWER_DISK_COLLECTION, of, first, count, &error), &error);
 }
 
-static void power_fails_while(const struct recipe *of, uint64_t old_count, uint64_t new_count) {
-    uint64_t seen[2] = {0, 0};
-    uint64_t n = 0;
-    while (one_round(n, of, old_count, new_count, seen)) n++;
-    print_message("%" PRIu64 " moments: %" PRIu64 " times the old state, %" PRIu64 " times the new\n", n, seen[0],
-                  seen[1]);
-    assert_true(n > 20);
-    assert_true(seen[0] > 0 && seen[1] > 0);
+static void have_plain(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    add(context, &recipe, 0, OLD);
 }
 
-/* ---------------------------------------------------- term signature files */
+static void have_texts(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    add(context, &with_texts, 0, OLD);
+}
+
+static uint64_t make_plain(nigh_context *context) {
+    return told(recipe_add(context, POWER_DISK_COLLECTION, &recipe, 0, FIRST, NULL));
+}
+
+static uint64_t add_plain(nigh_context *context) {
+    return told(recipe_add(context, POWER_DISK_COLLECTION, &recipe, OLD, NEW - OLD, NULL));
+}
+
+static uint64_t make_texts(nigh_context *context) {
+    return told(recipe_add(context, POWER_DISK_COLLECTION, &with_texts, 0, FIRST, NULL));
+}
+
+static uint64_t add_texts(nigh_context *context) {
+    return told(recipe_add(context, POWER_DISK_COLLECTION, &with_texts, OLD, NEW - OLD, NULL));
+}
+
+/* ----------------------------------------------------- slice lists, and columns */
+
+#define OLD_WIDTH 8u
+#define NEW_WIDTH 11u
+
+static nigh_status build_lists(nigh_context *context, uint32_t width, nigh_error *error) {
+    nigh_lists_options options;
+    nigh_lists_options_init(&options);
+    options.slice_width = width;
+    options.min_rows = 1;
+    options.threads = 1;
+    return nigh_lists_build(context, POWER_DISK_COLLECTION, &options, NULL, error);
+}
+
+static nigh_status build_columns(nigh_context *context, nigh_error *error) {
+    nigh_columns_options options;
+    nigh_columns_options_init(&options);
+    options.min_rows = 1;
+    options.threads = 1;
+    return nigh_columns_build(context, POWER_DISK_COLLECTION, &options, NULL, error);
+}
+
+static void have_two(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    add(context, &recipe, 0, OLD);
+    add(context, &recipe, OLD, FIRST - OLD);
+}
+
+static void have_lists(nigh_context *context, struct power_disk *disk) {
+    nigh_error error;
+    have_two(context, disk);
+    assert_ok(build_lists(context, OLD_WIDTH, &error), &error);
+}
+
+static void have_columns(nigh_context *context, struct power_disk *disk) {
+    nigh_error error;
+    have_two(context, disk);
+    assert_ok(build_columns(context, &error), &error);
+}
+
+static uint64_t make_lists(nigh_context *context) { return told(build_lists(context, NEW_WIDTH, NULL)); }
+
+static uint64_t remove_lists(nigh_context *context) {
+    return told(nigh_lists_remove(context, POWER_DISK_COLLECTION, NULL));
+}
+
+static uint64_t make_columns(nigh_context *context) { return told(build_columns(context, NULL)); }
+
+static uint64_t remove_columns(nigh_context *context) {
+    return told(nigh_columns_remove(context, POWER_DISK_COLLECTION, NULL));
+}
+
+/* ---------------------------------------------------------- term signature files */
 
 #define TERMS_OLD 30u
 #define TERMS_MORE 20u /* in each of two groups */
@@ -141,248 +179,68 @@ static void terms_texts_free(struct terms_texts *texts) {
     free(texts->all);
 }
 
-/* Whether the new documents are there; fails the test where it is neither the old state nor the new. */
-static bool expect_terms(nigh_context *context, const char *path, const struct terms_texts *texts, bool had_old,
-                         bool committed) {
+static nigh_status write_terms(nigh_context *context, bool first) {
+    struct terms_texts texts = terms_texts_make();
+    const char *const old[] = {texts.old};
+    const char *const more[] = {texts.more[0], texts.more[1]};
+    const nigh_status status =
+        terms_write_texts(context, POWER_DISK_COLLECTION, first ? old : more, first ? 1 : 2, NULL);
+    terms_texts_free(&texts);
+    return status;
+}
+
+static void have_terms(nigh_context *context, struct power_disk *disk) {
+    (void)disk;
+    assert_int_equal(write_terms(context, true), NIGH_OK);
+}
+
+static uint64_t make_terms(nigh_context *context) { return told(write_terms(context, true)); }
+
+static uint64_t add_terms(nigh_context *context) { return told(write_terms(context, false)); }
+
+static char *describe_terms(nigh_context *context, uint64_t acknowledged) {
     nigh_terms *terms;
     nigh_error error;
     nigh_terms_info info = {.size = sizeof info};
-    nigh_status status = nigh_terms_open(context, path, NULL, &terms, &error);
-    if (status == NIGH_ENOTFOUND) {
-        assert_true(!had_old && !committed);
-        return false;
-    }
-    assert_ok(status, &error);
+    (void)acknowledged;
+    const nigh_status status = nigh_terms_open(context, POWER_DISK_COLLECTION, NULL, &terms, &error);
+    if (status == NIGH_ENOTFOUND) return calloc(1, 1);
+    if (status != NIGH_OK) return NULL;
     nigh_terms_describe(terms, &info);
-    const bool is_new = info.documents > TERMS_OLD || !had_old;
-    assert_true(is_new || !committed);
-    terms_expect_lines(terms, is_new && had_old ? texts->all : texts->old);
-    nigh_terms_close(terms);
-    assert_ok(nigh_terms_check(context, path, NULL, NULL, &error), &error);
-    return is_new;
-}
-
-/* The first documents, or two groups more, with the power failing before call `n`. */
-static bool terms_round(uint64_t n, bool had_old, const struct terms_texts *texts, uint64_t seen[2]) {
-    struct power_disk *disk = power_disk_new();
-    nigh_file_system table = power_disk_table(disk);
-    nigh_context *context = context_with(&table, NULL, NULL);
-    nigh_error error;
-    const char *const old[] = {texts->old};
-    const char *const more[] = {texts->more[0], texts->more[1]};
-    if (had_old) assert_ok(terms_write_texts(context, POWER_DISK_COLLECTION, old, 1, &error), &error);
-    disk->calls = 0;
-    disk->fails_at = n;
-    const nigh_status status =
-        terms_write_texts(context, POWER_DISK_COLLECTION, had_old ? more : old, had_old ? 2 : 1, &error);
-    const bool failed = disk->calls > n;
-    nigh_context_free(context);
-    nigh_context *healthy = context_new();
-    for (uint64_t trial = 0; trial < TRIALS; trial++) {
-        struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
-        char *scratch = scratch_new();
-        char *path = path_in(scratch, POWER_DISK_COLLECTION);
-        const bool there = power_disk_leave(disk, path, &rng);
-        if (!there) assert_true(!had_old && status != NIGH_OK);
-        const bool is_new = there && expect_terms(healthy, path, texts, had_old, status == NIGH_OK);
-        seen[is_new]++;
-        if (there && !is_new) { /* a writer that comes later finds its way */
-            assert_ok(terms_write_texts(healthy, path, had_old ? more : old, had_old ? 2 : 1, &error), &error);
-            assert_true(expect_terms(healthy, path, texts, had_old, true));
-        }
-        free(path);
-        scratch_free(scratch);
+    char *text = NULL;
+    if (nigh_terms_check(context, POWER_DISK_COLLECTION, NULL, NULL, &error) == NIGH_OK) {
+        struct terms_texts texts = terms_texts_make();
+        terms_expect_lines(terms, info.documents > TERMS_OLD ? texts.all : texts.old);
+        terms_texts_free(&texts);
+        text = malloc(64);
+        (void)snprintf(text, 64, "%u documents\n", (unsigned)info.documents);
     }
-    nigh_context_free(healthy);
-    power_disk_free(disk);
-    return failed;
+    nigh_terms_close(terms);
+    return text;
 }
 
-static void terms_fail_while(bool had_old) {
-    struct terms_texts texts = terms_texts_make();
-    uint64_t seen[2] = {0, 0};
-    uint64_t n = 0;
-    while (terms_round(n, had_old, &texts, seen)) n++;
-    print_message("%" PRIu64 " moments: %" PRIu64 " times the old terms, %" PRIu64 " times the new\n", n, seen[0],
-                  seen[1]);
-    assert_true(n > 20);
-    assert_true(seen[0] > 0 && seen[1] > 0);
-    terms_texts_free(&texts);
-}
-
-static void making_terms(void **state) {
-    (void)state;
-    terms_fail_while(false);
-}
-
-static void adding_terms(void **state) {
-    (void)state;
-    terms_fail_while(true);
-}
-
-/* ------------------------------------------------- slice lists, and columns */
-
-#define OLD_WIDTH 8u
-#define NEW_WIDTH 11u
-
-struct lists_round {
-    bool columns;       /* in place of lists; NEW_WIDTH: they are there */
-    uint32_t old_width; /* of the lists there before; 0: none */
-    uint32_t new_width; /* 0: they are to be removed */
-    bool done;          /* and told so */
+static const struct power_deed deeds[] = {
+    {.name = "making a collection", .run = make_plain, .describe = describe_plain},
+    {.name = "adding", .prepare = have_plain, .run = add_plain, .describe = describe_plain},
+    {.name = "making one with texts", .run = make_texts, .describe = describe_texts},
+    {.name = "adding texts", .prepare = have_texts, .run = add_texts, .describe = describe_texts},
+    {.name = "making lists", .prepare = have_two, .run = make_lists, .describe = describe_plain, .piecemeal = true},
+    {.name = "other lists", .prepare = have_lists, .run = make_lists, .describe = describe_plain, .piecemeal = true},
+    {.name = "removing lists",
+     .prepare = have_lists,
+     .run = remove_lists,
+     .describe = describe_plain,
+     .piecemeal = true},
+    {.name = "making columns", .prepare = have_two, .run = make_columns, .describe = describe_plain, .piecemeal = true},
+    {.name = "removing columns",
+     .prepare = have_columns,
+     .run = remove_columns,
+     .describe = describe_plain,
+     .piecemeal = true},
+    {.name = "making terms", .run = make_terms, .describe = describe_terms},
+    {.name = "adding terms", .prepare = have_terms, .run = add_terms, .describe = describe_terms},
 };
 
-static nigh_status change_columns(nigh_context *context, const char *path, bool there, nigh_error *error) {
-    nigh_columns_options options;
-    nigh_columns_options_init(&options);
-    options.min_rows = 1;
-    options.threads = 1;
-    return there ? nigh_columns_build(context, path, &options, NULL, error) : nigh_columns_remove(context, path, error);
-}
-
-static nigh_status change_lists(nigh_context *context, const char *path, const struct lists_round *round,
-                                uint32_t width, nigh_error *error) {
-    if (round->columns) return change_columns(context, path, width != 0, error);
-    nigh_lists_options options;
-    nigh_lists_options_init(&options);
-    options.slice_width = width;
-    options.min_rows = 1;
-    options.threads = 1;
-    if (width == 0) return nigh_lists_remove(context, path, error);
-    return nigh_lists_build(context, path, &options, NULL, error);
-}
-
-/* Each segment has its old lists or its new ones; returns how many have the new. */
-static uint32_t expect_lists(nigh_context *context, const char *path, const struct lists_round *round) {
-    nigh_collection *collection;
-    nigh_error error;
-    nigh_collection_info info = {.size = sizeof info};
-    assert_ok(nigh_collection_open(context, path, NULL, &collection, &error), &error);
-    nigh_collection_describe(collection, &info);
-    assert_int_equal(info.segments, 2);
-    assert_int_equal(info.damaged_lists + info.damaged_columns, 0);
-    uint32_t changed = 0;
-    for (uint32_t i = 0; i < 2; i++) {
-        nigh_segment_info segment = {.size = sizeof segment};
-        assert_ok(nigh_collection_segment(collection, i, &segment, &error), &error);
-        const uint32_t width = round->columns && segment.column_bytes != 0 ? NEW_WIDTH : segment.slice_width;
-        if (width != round->new_width) assert_int_equal(width, round->old_width);
-        changed += width == round->new_width;
-    }
-    nigh_collection_close(collection);
-    if (round->done) assert_int_equal(changed, info.segments);
-    return changed;
-}
-
-/* Changes lists with the power failing before call `n`; false where all was done before. */
-static bool one_lists_round(uint64_t n, struct lists_round *round, uint64_t seen[3]) {
-    struct power_disk *disk = power_disk_new();
-    nigh_file_system table = power_disk_table(disk);
-    nigh_context *context = context_with(&table, NULL, NULL);
-    nigh_error error;
-    assert_ok(recipe_add(context, POWER_DISK_COLLECTION, &recipe, 0, 25, &error), &error);
-    assert_ok(recipe_add(context, POWER_DISK_COLLECTION, &recipe, 25, 15, &error), &error);
-    if (round->old_width != 0)
-        assert_ok(change_lists(context, POWER_DISK_COLLECTION, round, round->old_width, &error), &error);
-    power_disk_sync(disk); /* what the last tidying removed is gone */
-    disk->calls = 0;
-    disk->fails_at = n;
-    round->done = change_lists(context, POWER_DISK_COLLECTION, round, round->new_width, &error) == NIGH_OK;
-    bool failed = disk->calls > n;
-    nigh_context_free(context);
-
-    nigh_context *healthy = context_new();
-    for (uint64_t trial = 0; trial < TRIALS; trial++) {
-        struct nigh__rng rng = {.state = nigh__mix(n * 1000 + trial)};
-        char *scratch = scratch_new();
-        char *path = path_in(scratch, POWER_DISK_COLLECTION);
-        assert_true(power_disk_leave(disk, path, &rng));
-        recipe_expect(healthy, path, &recipe, 40); /* and a check of all lists */
-        seen[expect_lists(healthy, path, round)]++;
-        assert_ok(change_lists(healthy, path, round, NEW_WIDTH, &error), &error); /* life goes on */
-        const struct lists_round after = {.columns = round->columns, .new_width = NEW_WIDTH, .done = true};
-        (void)expect_lists(healthy, path, &after);
-        nigh_check_result result = {.size = sizeof result};
-        assert_ok(nigh_collection_check(healthy, path, NULL, &result, &error), &error);
-        assert_int_equal(result.leftovers, 0);
-        free(path);
-        scratch_free(scratch);
-    }
-    nigh_context_free(healthy);
-    power_disk_free(disk);
-    return failed;
-}
-
-static void power_fails_while_lists(bool columns, uint32_t old_width, uint32_t new_width) {
-    struct lists_round round = {.columns = columns, .old_width = old_width, .new_width = new_width};
-    uint64_t seen[3] = {0, 0, 0};
-    uint64_t n = 0;
-    while (one_lists_round(n, &round, seen)) n++;
-    print_message("%" PRIu64 " moments: %" PRIu64 " times the old lists, %" PRIu64 " times some, %" PRIu64
-                  " times the new\n",
-                  n, seen[0], seen[1], seen[2]);
-    assert_true(n > 10);
-    assert_true(seen[0] > 0 && seen[2] > 0);
-}
-
-static void while_building_lists(void **state) {
-    (void)state;
-    power_fails_while_lists(false, 0, NEW_WIDTH);
-}
-
-static void while_building_other_lists(void **state) {
-    (void)state;
-    power_fails_while_lists(false, OLD_WIDTH, NEW_WIDTH);
-}
-
-static void while_removing_lists(void **state) {
-    (void)state;
-    power_fails_while_lists(false, OLD_WIDTH, 0);
-}
-
-static void while_building_columns(void **state) {
-    (void)state;
-    power_fails_while_lists(true, 0, NEW_WIDTH);
-}
-
-static void while_removing_columns(void **state) {
-    (void)state;
-    power_fails_while_lists(true, NEW_WIDTH, 0);
-}
-
-static void while_making_a_collection(void **state) {
-    (void)state;
-    power_fails_while(&recipe, 0, 40);
-}
-
-static void while_adding_to_one(void **state) {
-    (void)state;
-    power_fails_while(&recipe, 25, 60);
-}
-
-static void while_making_one_with_texts(void **state) {
-    (void)state;
-    power_fails_while(&with_texts, 0, 40);
-}
-
-static void while_adding_texts(void **state) {
-    (void)state;
-    power_fails_while(&with_texts, 25, 60);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_making_a_collection),
-        cmocka_unit_test(while_adding_to_one),
-        cmocka_unit_test(while_making_one_with_texts),
-        cmocka_unit_test(while_adding_texts),
-        cmocka_unit_test(while_building_lists),
-        cmocka_unit_test(while_building_other_lists),
-        cmocka_unit_test(while_removing_lists),
-        cmocka_unit_test(while_building_columns),
-        cmocka_unit_test(while_removing_columns),
-        cmocka_unit_test(making_terms),
-        cmocka_unit_test(adding_terms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+int main(int argc, char **argv) {
+    return power_rig_main("power_loss", deeds, sizeof deeds / sizeof deeds[0], argc, argv);
 }
