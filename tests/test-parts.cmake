@@ -20,7 +20,7 @@ set(tests_of_documents
     cli.keys cli.losses cli.mixed cli.near_tables cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
     cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill
-    oracle.chunk_reader crash.kills crash.live_kill oracle.format_reader oracle.log_reader repository.papers unit.chunk_scheme)
+    oracle.chunk_reader crash.ext4 crash.kills crash.live_kill oracle.format_reader oracle.log_reader repository.papers unit.chunk_scheme)
 set(tests_of_learning
     property.learned_lookup property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh
