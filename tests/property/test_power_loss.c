@@ -24,6 +24,8 @@
 #define OLD 25u
 #define NEW 60u
 #define FIRST 40u /* documents of a collection that is made */
+#define OLD_TEXTS 6u
+#define NEW_TEXTS 12u
 
 static const struct recipe recipe = {.width_bits = 64,
                                      .seed = 8,
@@ -83,7 +85,7 @@ static void have_plain(nigh_context *context, struct power_disk *disk) {
 
 static void have_texts(nigh_context *context, struct power_disk *disk) {
     (void)disk;
-    add(context, &with_texts, 0, OLD);
+    add(context, &with_texts, 0, OLD_TEXTS);
 }
 
 static uint64_t make_plain(nigh_context *context) {
@@ -95,11 +97,11 @@ static uint64_t add_plain(nigh_context *context) {
 }
 
 static uint64_t make_texts(nigh_context *context) {
-    return told(recipe_add(context, POWER_DISK_COLLECTION, &with_texts, 0, FIRST, NULL));
+    return told(recipe_add(context, POWER_DISK_COLLECTION, &with_texts, 0, NEW_TEXTS, NULL));
 }
 
 static uint64_t add_texts(nigh_context *context) {
-    return told(recipe_add(context, POWER_DISK_COLLECTION, &with_texts, OLD, NEW - OLD, NULL));
+    return told(recipe_add(context, POWER_DISK_COLLECTION, &with_texts, OLD_TEXTS, NEW_TEXTS - OLD_TEXTS, NULL));
 }
 
 /* ----------------------------------------------------- slice lists, and columns */
