@@ -107,11 +107,22 @@ static void score_at(const struct py_arrow *arrow, double *out) {
     if (valid(array, row)) *out = ((const double *)array->buffers[1])[row];
 }
 
-/* What a table that is made by Python raised is still set where it was raised; the stream has its words. */
+/* The exception that the factory keeps, where reading raised one; true where it is set again. */
+static int raise_again(PyObject *factory) {
+    PyObject *failure = PyObject_GetAttrString(factory, "failure");
+    PyErr_Clear();
+    const int is_one = failure != NULL && PyExceptionInstance_Check(failure);
+    if (is_one) PyErr_SetObject((PyObject *)Py_TYPE(failure), failure);
+    Py_XDECREF(failure);
+    return is_one;
+}
+
+/* A stream has the words of what went wrong. */
 static nigh_status stream_failed(struct py_arrow *arrow) {
     const char *why = arrow->stream.get_last_error != NULL ? arrow->stream.get_last_error(&arrow->stream) : NULL;
     const PyGILState_STATE gil = PyGILState_Ensure();
-    if (PyErr_Occurred() == NULL) PyErr_Format(PyExc_OSError, "the table cannot be read: %s", why ? why : "no reason");
+    if (!raise_again(arrow->factory))
+        PyErr_Format(PyExc_OSError, "the table cannot be read: %s", why ? why : "no reason");
     (void)py_call_keep(arrow->call);
     PyGILState_Release(gil);
     return NIGH_ECANCELLED;

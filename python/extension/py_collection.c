@@ -258,7 +258,7 @@ static PyMethodDef type_methods[] = {
     {"signature", signature, METH_O, "The signature of a document."},
     {"living", living, METH_VARARGS, "living(first, end): the numbers of documents that live, as bytes of uint64."},
     {"signatures", signatures, METH_VARARGS, "signatures(first, count): one after the other."},
-    {"search_rows", py_search_rows, METH_VARARGS, "search_rows(rows, count, options, report)"},
+    {"search_rows", (PyCFunction)(void (*)(void))py_search_rows, METH_FASTCALL, "search_rows(rows, options, report)"},
     {"search_texts", py_search_texts, METH_VARARGS, "search_texts(texts, options, report)"},
     {"tune", py_tune, METH_VARARGS, "tune(options, path or None, report)"},
     {NULL, NULL, 0, NULL},

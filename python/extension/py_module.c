@@ -51,7 +51,8 @@ static int execute(PyObject *module) {
     if (status != NIGH_OK) return (void)py_raise(state, status, &error), -1;
     if (PyModule_AddStringConstant(module, "version", nigh_version()) != 0) return -1;
     if (add_functions(module) != 0 || py_dedup_add(module, state) != 0) return -1;
-    if (py_collection_add(module, state) != 0 || py_model_add(module, state) != 0) return -1;
+    if (py_collection_add(module, state) != 0 || py_model_add(module, state) != 0 || py_results_add(module, state) != 0)
+        return -1;
     return py_live_add(module);
 }
 
@@ -61,6 +62,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->dedup_type);
     Py_VISIT(state->collection_type);
     Py_VISIT(state->model_type);
+    Py_VISIT(state->results_type);
     return 0;
 }
 
@@ -70,6 +72,7 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->dedup_type);
     Py_CLEAR(state->collection_type);
     Py_CLEAR(state->model_type);
+    Py_CLEAR(state->results_type);
     return 0;
 }
 

@@ -26,6 +26,8 @@ struct py_state {
     PyTypeObject *dedup_type;
     PyTypeObject *collection_type;
     PyTypeObject *model_type;
+    PyTypeObject *results_type;
+    allocfunc results_alloc;
 };
 
 struct py_state *py_state_of(PyObject *module);
@@ -169,6 +171,9 @@ int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *len
 int py_dedup_add(PyObject *module, struct py_state *state);
 int py_collection_add(PyObject *module, struct py_state *state);
 int py_live_add(PyObject *module);
+int py_results_add(PyObject *module, struct py_state *state);
+/* Owns the results, also where it fails. */
+PyObject *py_results_new(struct py_state *state, nigh_results *handle);
 int py_model_add(PyObject *module, struct py_state *state);
 extern PyMethodDef py_dedup_functions[];
 extern PyMethodDef py_writing_functions[];
@@ -197,7 +202,7 @@ struct py_collection {
 /* Returns: 0; -1 and an exception is set where it is closed.  Each is followed by a leave. */
 int py_collection_enter(struct py_collection *collection);
 void py_collection_leave(struct py_collection *collection);
-PyObject *py_search_rows(PyObject *object, PyObject *arguments);
+PyObject *py_search_rows(PyObject *object, PyObject *const *arguments, Py_ssize_t count);
 PyObject *py_search_texts(PyObject *object, PyObject *arguments);
 PyObject *py_tune(PyObject *object, PyObject *arguments);
 

@@ -80,6 +80,7 @@ static int set_option(const struct py_option *option, PyObject *value, void *out
 }
 
 static const struct py_option *find_option(const struct py_option *table, PyObject *name) {
+    if (!PyUnicode_Check(name)) return PyErr_SetString(PyExc_TypeError, "the name of an option is a str"), NULL;
     for (; table->name != NULL; table++)
         if (PyUnicode_CompareWithASCIIString(name, table->name) == 0) return table;
     PyErr_Format(PyExc_TypeError, "there is no option '%S' here", name);

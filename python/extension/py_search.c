@@ -18,51 +18,6 @@ const struct py_option py_search_table[] = {
     PY_OPTION(nigh_search_options, slack, PY_DOUBLE),   PY_OPTIONS_END,
 };
 
-/* --------------------------------------------------------------- answers -- */
-
-static const struct py_field info_fields[] = {
-    PY_FIELD(nigh_results_info, queries, PY_U64),       PY_FIELD(nigh_results_info, matches, PY_U64),
-    PY_FIELD(nigh_results_info, distances, PY_U64),     PY_FIELD(nigh_results_info, exact, PY_FLAG),
-    PY_FIELD(nigh_results_info, exact_queries, PY_U64), PY_FIELD(nigh_results_info, scanned, PY_U64),
-    PY_FIELD(nigh_results_info, steps, PY_U64),         {NULL, PY_FLAG, 0},
-};
-
-/* What is known of the answer to a query, as struct '<IIIII'. */
-struct told {
-    uint32_t exact, below, breadth, whole, chance;
-};
-
-static void tell(const nigh_results *results, size_t query, struct told *out) {
-    nigh_proof proof = {.size = sizeof proof};
-    nigh_scale scale = {.size = sizeof scale};
-    nigh_error error;
-    (void)nigh_results_proof(results, query, &proof, &error);
-    if (nigh_results_scale(results, query, &scale, &error) != NIGH_OK) scale.whole = scale.chance = NIGH_ALL;
-    *out = (struct told){proof.exact != 0, proof.below, proof.breadth, scale.whole, scale.chance};
-}
-
-/* Where the matches of each query begin and end, '<Q', one more than queries; the matches, '<QII'; what is told. */
-static PyObject *answers(const nigh_results *results) {
-    nigh_results_info info = {.size = sizeof info};
-    nigh_results_describe(results, &info);
-    struct py_blob ends = {0}, matches = {0}, proofs = {0};
-    uint64_t end = 0, *place = py_blob_add(&ends, sizeof end);
-    if (place != NULL) *place = 0;
-    for (size_t query = 0; query < info.queries; query++) {
-        size_t count = 0;
-        const nigh_match *found = nigh_results_matches(results, query, &count);
-        end += count;
-        void *copy = count == 0 ? NULL : py_blob_add(&matches, count * sizeof *found);
-        struct told *told = py_blob_add(&proofs, sizeof *told);
-        place = py_blob_add(&ends, sizeof end);
-        if (copy != NULL) memcpy(copy, found, count * sizeof *found);
-        if (told != NULL) tell(results, query, told);
-        if (place != NULL) *place = end;
-    }
-    return Py_BuildValue("NNNN", py_blob_take(&ends), py_blob_take(&matches), py_blob_take(&proofs),
-                         py_fields(info_fields, &info));
-}
-
 /* -------------------------------------------------------------- searches -- */
 
 static int fill(PyObject *given, struct py_call *call, struct py_state *state, PyObject *report,
@@ -74,42 +29,55 @@ static int fill(PyObject *given, struct py_call *call, struct py_state *state, P
 }
 
 static PyObject *finish(struct py_collection *self, struct py_call *call, nigh_results *results, int failed) {
-    PyObject *told = failed ? NULL : answers(results);
-    nigh_results_free(results);
+    PyObject *found = failed ? NULL : py_results_new(self->state, results);
+    if (failed) nigh_results_free(results);
     py_call_clear(call);
     py_collection_leave(self);
-    return told;
+    return found;
 }
 
-static int check_rows(struct py_collection *self, const Py_buffer *rows, Py_ssize_t count) {
-    nigh_collection_info info = {.size = sizeof info};
-    nigh_collection_describe(self->handle, &info);
-    const Py_ssize_t bytes = (Py_ssize_t)nigh_signature_bytes(info.width_bits);
-    if (count >= 0 && count <= PY_SSIZE_T_MAX / bytes && rows->len == count * bytes) return 0;
-    PyErr_Format(PyExc_ValueError,
-                 "the collection has signatures of %u bits, %zd bytes, and %zd queries have %zd bytes", info.width_bits,
-                 bytes, count, rows->len);
-    return -1;
+/* How many rows of this width the buffer is, of one dimension or two; -1: it is nothing of the kind. */
+static Py_ssize_t count_rows(const Py_buffer *view, uint32_t width_bits) {
+    const Py_ssize_t bytes = (Py_ssize_t)nigh_signature_bytes(width_bits);
+    const int of_bytes = view->format == NULL || strcmp(view->format, "B") == 0;
+    if (!of_bytes || view->ndim < 1 || view->ndim > 2 || view->shape[view->ndim - 1] != bytes) return -1;
+    return view->ndim == 1 ? 1 : view->shape[0];
 }
 
-PyObject *py_search_rows(PyObject *object, PyObject *arguments) {
-    struct py_collection *self = (struct py_collection *)object;
-    Py_buffer rows = {0};
-    Py_ssize_t count = 0;
-    PyObject *given, *report;
+static PyObject *search_view(struct py_collection *self, const Py_buffer *view, PyObject *given, PyObject *report) {
     struct py_call call;
     nigh_search_options options;
     nigh_results *results = NULL;
-    if (!PyArg_ParseTuple(arguments, "y*nOO", &rows, &count, &given, &report)) return NULL;
-    if (py_collection_enter(self) != 0) return PyBuffer_Release(&rows), NULL;
-    int failed = fill(given, &call, self->state, report, &options) || check_rows(self, &rows, count);
+    nigh_collection_info info = {.size = sizeof info};
+    if (py_collection_enter(self) != 0) return NULL;
+    nigh_collection_describe(self->handle, &info);
+    const Py_ssize_t count = count_rows(view, info.width_bits);
+    int failed = fill(given, &call, self->state, report, &options) || count < 0;
     if (!failed) {
         py_call_release(&call);
         failed =
-            py_call_end(&call, nigh_search(self->handle, rows.buf, (size_t)count, &options, &results, &call.error));
+            py_call_end(&call, nigh_search(self->handle, view->buf, (size_t)count, &options, &results, &call.error));
     }
-    PyBuffer_Release(&rows);
-    return finish(self, &call, results, failed);
+    PyObject *found = finish(self, &call, results, failed);
+    return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
+}
+
+/*
+ * search_rows(rows, options, report): None where the rows are no contiguous bytes of the width of the collection, so
+ * that whoever asks can say why, or copy them.
+ */
+PyObject *py_search_rows(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
+    Py_buffer view = {0};
+    if (count != 3) return PyErr_Format(PyExc_TypeError, "search_rows takes 3 arguments, not %zd", count);
+    if (!PyObject_CheckBuffer(arguments[0])) Py_RETURN_NONE;
+    if (PyObject_GetBuffer(arguments[0], &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) {
+        if (PyErr_ExceptionMatches(PyExc_MemoryError)) return NULL;
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    PyObject *found = search_view((struct py_collection *)object, &view, arguments[1], arguments[2]);
+    PyBuffer_Release(&view);
+    return found;
 }
 
 /* Pointers to the texts of a tuple and their lengths, one array behind the other. */

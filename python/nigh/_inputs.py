@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import array
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
 from ._errors import InvalidError, no_column
@@ -190,11 +190,26 @@ def streamed(schema: Any, batches: Callable[[], Iterable[Any]], columns: Columns
     check_columns(schema.names, columns)
     empty = pa.RecordBatch.from_pylist([], schema=pa.schema([schema.field(name) for name in columns.names]))
     kind = plain_columns(empty, columns).schema
+    return (_Stream(kind, lambda: (plain_columns(batch, columns) for batch in batches())),)
 
-    def read() -> Any:
-        return pa.RecordBatchReader.from_batches(kind, (plain_columns(batch, columns) for batch in batches()))
 
-    return (read,)
+class _Stream:
+    """Gives a reader for every pass.  What goes wrong in one is kept, for Arrow passes on its words alone."""
+
+    def __init__(self, schema: Any, batches: Callable[[], Iterable[Any]]) -> None:
+        self._schema = schema
+        self._batches = batches
+        self.failure: Optional[BaseException] = None
+
+    def _each(self) -> Iterator[Any]:
+        try:
+            yield from self._batches()
+        except BaseException as error:
+            self.failure = error
+            raise
+
+    def __call__(self) -> Any:
+        return pyarrow().RecordBatchReader.from_batches(self._schema, self._each())
 
 
 def _of_dataset(data: Any, columns: Columns) -> Data:

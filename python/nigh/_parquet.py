@@ -8,10 +8,11 @@ It goes by a temporary name, so that a file that is there stays whole until the 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Optional
 
-from ._errors import InvalidError, NotFoundError
+from ._errors import DamagedError, InvalidError, NotFoundError
 from ._inputs import Columns, Data, Path, filter_rows, pyarrow, streamed
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class _Files:
     def __init__(self, files: list[str], names: list[str]) -> None:
         self.files = files
         self.names = names
+        self.states = [_state(file) for file in files]
         self.rows = [self.open(file).metadata.num_rows for file in files]
 
     @staticmethod
@@ -74,11 +76,30 @@ class _Files:
 
     def batches(self) -> Iterable[Any]:
         """The batches of all files, one after the other."""
-        for file, rows in zip(self.files, self.rows):
-            with self.open(file) as opened:
-                if opened.metadata.num_rows != rows:
-                    raise InvalidError(f"'{file}' changed while it was read")
+        for file in self.files:
+            with self.open_again(file) as opened:
                 yield from opened.iter_batches(_batch_rows(opened.metadata), columns=self.names)
+
+    @contextmanager
+    def open_again(self, file: str) -> Iterator[Any]:
+        """The file as it was at first: an error where it changed since, or while it is read."""
+        before = self.states[self.files.index(file)]
+        with self.open(file) as opened:
+            _check_state(file, before)
+            try:
+                yield opened
+            finally:
+                _check_state(file, before)  # in place of whatever else came of it
+
+
+def _state(file: str) -> tuple[int, ...]:
+    found = os.stat(file)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _check_state(file: str, before: tuple[int, ...]) -> None:
+    if _state(file) != before:
+        raise DamagedError(f"'{file}' changed while it was read")
 
 
 def _batch_rows(metadata: Any) -> int:
@@ -133,7 +154,7 @@ def _write(files: _Files, output: str, mask: bytes) -> list[str]:
         os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
         temporary = target + ".tmp"
         try:
-            with files.open(file) as opened:
+            with files.open_again(file) as opened:
                 _copy(opened, temporary, mask[first : first + rows])
             os.replace(temporary, target)
         except BaseException:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 from collections.abc import Iterator
@@ -19,7 +20,6 @@ from .live import Found, Live
 from .models import Model, core_of
 
 _MATCH = struct.Struct("<QII")
-_PROOF = struct.Struct("<IIIII")
 _AGAINST = struct.Struct("<QQQdIBBxx")
 _ALL = 2**32 - 2
 _ALL_64 = 2**64 - 2
@@ -56,12 +56,27 @@ class Answers:
     those of query q are from ``limits[q]`` up to ``limits[q + 1]``.
     """
 
-    def __init__(self, collection: Collection, parts: tuple[bytes, bytes, bytes, dict[str, Any]]) -> None:
-        self._collection = collection
-        self._limits, self._matches, self._proofs, self.stats = parts
+    __slots__ = ("_core", "_found", "_width", "_copies")
+
+    def __init__(self, core: _core.Collection, found: _core.Results, width_bits: int) -> None:
+        self._core = core  # the state that was searched: a refresh may give documents other numbers
+        self._found = found
+        self._width = width_bits
+        self._copies: Optional[tuple[bytes, bytes]] = None
 
     def __len__(self) -> int:
-        return len(self._limits) // 8 - 1
+        return len(self._found)
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Counts of the search, by name."""
+        return self._found.describe()
+
+    def _blobs(self) -> tuple[bytes, bytes]:
+        """Where the matches of each query begin, and the matches."""
+        if self._copies is None:
+            self._copies = self._found.limits(), self._found.matches()
+        return self._copies
 
     @property
     def exact(self) -> bool:
@@ -71,19 +86,21 @@ class Answers:
     @property
     def limits(self) -> Any:
         """Where the matches of each query begin, and at last where they end."""
-        return array_of(self._limits, "Q")
+        return array_of(self._blobs()[0], "Q")
 
     @property
     def flat_documents(self) -> Any:
         """The documents of all matches."""
-        return _column(self._matches, "Q", 0)
+        return _column(self._blobs()[1], "Q", 0)
 
     @property
     def flat_distances(self) -> Any:
         """The distances of all matches."""
-        return _column(self._matches, "I", 8)
+        return _column(self._blobs()[1], "I", 8)
 
     def _filled(self, flat: Any, kind: str, rest: int) -> Any:
+        if len(self) == 1:
+            return flat.astype(kind).reshape(1, -1)
         import numpy
 
         limits = self.limits.astype(numpy.int64)
@@ -107,18 +124,18 @@ class Answers:
 
     def proof(self, query: int = 0) -> Proof:
         """What is certain about the answer to a query."""
-        exact, below, _, whole, chance = _PROOF.unpack_from(self._proofs, query * _PROOF.size)
-        return Proof(exact != 0, *(None if number == _ALL else number for number in (below, whole, chance)))
+        exact, *numbers = self._found.proof(query)
+        return Proof(exact, *(None if number == _ALL else number for number in numbers))
 
     def matches(self, query: int = 0) -> list[Match]:
         """The matches of a query, with ids, the nearest first."""
         if not 0 <= query < len(self):
             raise IndexError(f"there is no query {query}; there are {len(self)}")
-        first, end = struct.unpack_from("<QQ", self._limits, query * 8)
-        found = list(_MATCH.iter_unpack(self._matches[first * 16 : end * 16]))
-        numbers = b"".join(match[0].to_bytes(8, "little") for match in found)
-        ids = self._collection._core.ids(numbers)
-        whole = self.proof(query).whole or self._collection.width_bits
+        limits, matches = self._blobs()
+        first, end = struct.unpack_from("<QQ", limits, query * 8)
+        found = list(_MATCH.iter_unpack(matches[first * 16 : end * 16]))
+        ids = self._core.ids(b"".join(match[0].to_bytes(8, "little") for match in found))
+        whole = self.proof(query).whole or self._width
         return [
             Match(document, name.decode("utf-8", "surrogateescape"), distance, 1 - distance / whole)
             for (document, distance, _), name in zip(found, ids)
@@ -151,11 +168,17 @@ class Answers:
         return f"<table><caption>{self._certainty()}</caption><tr>{heads}</tr>{rows}</table>"
 
 
+@functools.cache
+def _record(kind: str, offset: int) -> Any:
+    import numpy
+
+    return numpy.dtype({"names": ["value"], "formats": [kind], "offsets": [offset], "itemsize": 16})
+
+
 def _column(blob: bytes, kind: str, offset: int) -> Any:
     import numpy
 
-    record = numpy.dtype({"names": ["value"], "formats": [kind], "offsets": [offset], "itemsize": 16})
-    return numpy.frombuffer(blob, record)["value"]
+    return numpy.frombuffer(blob, _record(kind, offset))["value"]
 
 
 class AgainstResult(NamedTuple):
@@ -227,6 +250,7 @@ class Collection:
 
         Gives what was done; this collection then shows the new state.  See :func:`nigh.add` for the options.
         """
+        self._check_open()
         if "width_bits" not in options and not isinstance(data, (str, bytes, os.PathLike)):
             options["width_bits"] = self.width_bits
         done = add(self.path, data, **options)
@@ -247,6 +271,7 @@ class Collection:
         >>> news.delete("a")["deleted"], len(news), list(news)
         (1, 1, ['b'])
         """
+        self._check_open()
         names = tuple(self._names(ids))
         given = tuple(name.encode("utf-8", "surrogateescape") for name in names)
         with Bar(progress) as bar:
@@ -271,6 +296,7 @@ class Collection:
 
         Numbers of documents change where they have ids and deleted ones came before them; ids never do.
         """
+        self._check_open()
         with Bar(progress) as bar:
             done = _core.merge(os.fsencode(self.path), {"tiered": tiered, "threads": threads}, bar.report)
         self.refresh()
@@ -278,6 +304,7 @@ class Collection:
 
     def adopt(self, *others: Union[Collection, Path], progress: Progress = None) -> dict[str, Any]:
         """Takes over all documents of other collections, which stay as they are; see :func:`nigh.adopt`."""
+        self._check_open()
         done = adopt(self.path, *others, progress=progress)
         self.refresh()
         return done
@@ -290,18 +317,20 @@ class Collection:
         All is committed in the end.  Who has a stream of them opens a :class:`nigh.Live` instead, with the same
         options, and keeps it open.
         """
+        self._check_open()
         with Live(self.path, create=False, **options) as live:
             found = live.find_or_add_many(data, column, id=id, ids=ids)
         self.refresh()
         return found
 
-    def refresh(self) -> None:
-        """Shows the newest committed state."""
+    def _check_open(self) -> None:
         if self._core.closed:
             raise ValueError("the collection is closed")
-        fresh = _core.Collection(os.fsencode(self.path), *self._open, None)
-        self._core.close()
-        self._core = fresh
+
+    def refresh(self) -> None:
+        """Shows the newest committed state."""
+        self._check_open()
+        self._core = _core.Collection(os.fsencode(self.path), *self._open, None)  # answers may still need the old one
 
     def build(
         self, *kinds: str, min_rows: Optional[int] = None, threads: int = 0, progress: Progress = None
@@ -310,6 +339,7 @@ class Collection:
 
         Segments of fewer than ``min_rows`` distinct signatures get none (default: as many as it pays for).
         """
+        self._check_open()
         least = -1 if min_rows is None else min_rows
         with Bar(progress) as bar:
             for kind in kinds or ("graph",):
@@ -352,21 +382,36 @@ class Collection:
         """
         if k is None and radius is None:
             raise InvalidError("give k, a radius, or both")
-        given = {**options, "k": _ALL if k is None else k, "radius": radius, "method": method, "threads": threads}
+        options["k"] = _ALL if k is None else k
+        if radius is not None:
+            options["radius"] = radius
+        if method != "auto":
+            options["method"] = method
+        if threads != 0:
+            options["threads"] = threads
         if exact:
-            given["stop"] = "certain"
-        if progress is False:
-            return self._ask(query, given, None)
-        with Bar(progress) as bar:
-            return self._ask(query, given, bar.report)
+            options["stop"] = "certain"
+        if progress is not False:
+            with Bar(progress) as bar:
+                return self._ask(query, options, bar.report)
+        core = self._core  # the short way, for one row or many
+        found = core.search_rows(query, options, None)
+        return self._ask(query, options, None) if found is None else Answers(core, found, self.width_bits)
 
     def _ask(self, query: Any, given: dict[str, Any], report: Any) -> Answers:
+        core = self._core
         if isinstance(query, str):
-            return Answers(self, self._core.search_texts((query,), given, report))
+            return Answers(core, core.search_texts((query,), given, report), self.width_bits)
         if isinstance(query, (list, tuple)) and all(isinstance(item, str) for item in query):
-            return Answers(self, self._core.search_texts(tuple(query), given, report))
+            return Answers(core, core.search_texts(tuple(query), given, report), self.width_bits)
+        self._check_open()
         rows, count = rows_of(query, self.width_bits)
-        return Answers(self, self._core.search_rows(rows, count, given, report))
+        if not hasattr(rows, "dtype"):
+            rows = memoryview(rows).cast("B").cast("B", (count, (self.width_bits + 7) // 8)) if count else rows
+        found = core.search_rows(rows, given, report)
+        if found is None:
+            raise InvalidError(f"these are no rows of {self.width_bits} bits")
+        return Answers(core, found, self.width_bits)
 
     def against(
         self,
@@ -383,6 +428,7 @@ class Collection:
         In a collection for near-copies (scheme "minhash" with a threshold) they are compared by text; in others what
         differs in at most ``radius`` bits matches.
         """
+        self._check_open()
         with Bar(progress) as bar:
             result = _against(self.path, data, column, id, self.width_bits, options, add, bar)
         if add:

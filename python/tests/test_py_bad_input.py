@@ -6,15 +6,8 @@ import os
 import pytest
 
 import nigh
-from conftest import plain_dedup
 
-hypothesis = pytest.importorskip("hypothesis")
 np = pytest.importorskip("numpy")
-
-from hypothesis import HealthCheck, given, settings, strategies as st  # noqa: E402
-
-# NIGH_CASES=100000 looks longer.
-QUICK = settings(max_examples=int(os.environ.get("NIGH_CASES", "30")), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
@@ -137,77 +130,307 @@ def test_nobody_inherits_or_makes_handles():
         type("Mine", (_core.Collection,), {})
 
 
-# -------------------------------------------------------- whatever comes --
+# ------------------------------------------- rows, wherever they are taken --
 
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=8,
-)
-EXPECTED = (nigh.NighError, TypeError, ValueError, OSError, OverflowError, KeyError, IndexError)
+ROWS = np.random.default_rng(8).integers(0, 256, (6, 8), np.uint8)
+TAKERS = ["search", "add", "against", "live", "index_add", "index_search", "distance", "pairs"]
 
 
-@QUICK
-@given(st.lists(st.text(alphabet="abc \n\0é中", max_size=40) | st.none(), max_size=12))
-def test_any_texts_are_kept_or_are_copies(texts):
-    kept, result = nigh.dedup(texts, threads=1)
-    words = [text for text in texts if text]
-    assert set(kept) == set(texts) or len(kept) < len(texts)
-    assert result.stats["documents"] <= len(words)
-    assert [text for text in kept if not text] == [text for text in texts if not text]
-
-
-@QUICK
-@given(st.lists(st.lists(st.sampled_from("abcde"), min_size=4, max_size=9).map(" ".join), max_size=14))
-def test_exact_equals_the_plain_way(texts):
-    assert nigh.dedup(texts, method="exact", threads=1)[0] == [texts[number] for number in plain_dedup(texts)]
-
-
-@QUICK
-@given(anything, st.dictionaries(st.sampled_from(["threshold", "keep", "method", "threads", "score", "features"]), anything))
-def test_anything_for_dedup(data, options):
-    if isinstance(data, (str, bytes)):
-        return
-    try:
-        nigh.dedup(data, **options)
-    except EXPECTED:
-        pass
-
-
-@QUICK
-@given(query=anything, options=st.dictionaries(st.sampled_from(["k", "radius", "method", "threads", "exact", "slack"]), anything))
-def test_anything_for_search(stored, query, options):
-    try:
-        stored.search(query, **options)
-    except EXPECTED:
-        pass
-    assert len(stored) == 20
-
-
-@QUICK
-@given(a=anything, b=anything, c=anything, d=anything)
-def test_anything_for_the_extension(stored, a, b, c, d):
-    """Below the package: the extension itself checks what it is given."""
-    from nigh import _core
-
-    for call in (
-        lambda: _core.dedup_source(a, b, c, d, None, None),
-        lambda: _core.dedup_source((tuple([a]), None, b), c, d, None, None, None),
-        lambda: _core.dedup_source((a,), b, c, d, None, None),
-        lambda: _core.distances(a, b, c),
-        lambda: _core.dedup_rows(a, b, c, d),
-        lambda: _core.dedup_rows(bytes(24), b, c, None),
-        lambda: _core.pairs(a, b, c, d, 1, None),
-        lambda: _core.pairs(bytes(24), None, a, b, 1, None),
-        lambda: _core.against(os.fsencode(stored.path), bytes(24), a, {"radius": 1}, None, False, None),
-        lambda: _core.sign(a, b, c, d),
-        lambda: stored._core.search_rows(a, b, c, d),
-        lambda: stored._core.search_texts(a, b, c),
-        lambda: stored._core.ids(a),
-        lambda: stored._core.signatures(a, b),
-        lambda: stored._core.find(a),
+@pytest.fixture
+def takers(tmp_path):
+    """Whatever takes rows of 64 bits; and how many there are afterwards, which is as many as before."""
+    index = nigh.IndexBinary(64)
+    index.add(ROWS)
+    with (
+        nigh.Collection.create(tmp_path / "c.nigh", ROWS, progress=False) as stored,
+        nigh.Live(tmp_path / "l.nigh", width_bits=64, radius=1, sync="never") as live,
     ):
-        try:
-            call()
-        except (*EXPECTED, SystemError, AttributeError) as error:
-            assert not isinstance(error, SystemError), error
+        yield {
+            "search": stored.search,
+            "add": lambda rows: stored.add(rows, progress=False),
+            "against": lambda rows: stored.against(rows, radius=1, progress=False),
+            "live": live.find_or_add_many,
+            "index_add": index.add,
+            "index_search": lambda rows: index.search(rows, 2),
+            "distance": lambda rows: nigh.distance(rows, ROWS[0]),
+            "pairs": lambda rows: nigh.pairs(rows, 2, width_bits=64),
+        }
+        assert len(nigh.Collection(stored.path)) == 6 and len(live) == 0 and index.ntotal == 6
+
+
+WRONG = {
+    "dtype float": ROWS.astype(np.float32),
+    "dtype int8": ROWS.astype(np.int8),
+    "dtype uint64": ROWS.view(np.uint64),
+    "dtype bool": np.zeros((6, 64), np.bool_),
+    "dtype object": ROWS.astype(object),
+    "unpacked bits": np.unpackbits(ROWS, axis=1),
+    "narrow": ROWS[:, :7],
+    "wide": np.hstack([ROWS, ROWS]),
+    "three dimensions": ROWS[None],
+    "no dimension": ROWS[0, 0],
+    "no columns": ROWS[:, :0],
+    "None": None,
+    "list of lists": ROWS.tolist(),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize("kind", WRONG)
+def test_rows_are_refused_wherever_they_are_taken(takers, taker, kind):
+    with pytest.raises((nigh.NighError, TypeError, ValueError)) as caught:
+        takers[taker](WRONG[kind])
+    assert str(caught.value) and not isinstance(caught.value, (AssertionError, AttributeError, SystemError))
+
+
+@pytest.mark.parametrize("order", ["fortran", "every second", "backwards", "transposed", "read only"])
+def test_rows_in_any_order_are_the_same_rows(tmp_path, order):
+    wide = np.random.default_rng(9).integers(0, 256, (12, 16), np.uint8)
+    given = {
+        "fortran": np.asfortranarray(ROWS), "every second": wide[::2, ::2], "backwards": ROWS[::-1, ::-1],
+        "transposed": np.ascontiguousarray(ROWS.T).T, "read only": ROWS.copy(),
+    }[order]  # fmt: skip
+    given.flags.writeable = order != "read only"
+    plain = np.ascontiguousarray(given)
+    with nigh.Collection.create(tmp_path / "c.nigh", given, progress=False) as stored:
+        assert (stored.signatures() == plain).all()
+        assert (stored.search(given, k=1).distances == 0).all()
+        assert stored.against(given, radius=0, progress=False).there == list(range(6))
+    assert nigh.distance(given, plain).tolist() == [0] * 6
+    index = nigh.IndexBinary(64)
+    index.add(given)
+    assert (index.reconstruct_n() == plain).all()
+
+
+def test_padding_that_is_set(tmp_path):
+    """Of 12 bits, the upper four of the second byte are none."""
+    good, bad = np.array([[1, 15]], np.uint8), np.array([[1, 16]], np.uint8)
+    with nigh.Collection.create(tmp_path / "c.nigh", good, width_bits=12, progress=False) as stored:
+        for use in (stored.search, lambda rows: stored.add(rows, progress=False)):
+            with pytest.raises(nigh.InvalidError):
+                use(bad)
+        assert len(stored) == 1
+
+
+# --------------------------------------------------------- numbers, texts --
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_are_none(value):
+    floats = np.ones((4, 8), np.float32)
+    floats[2, 1] = value
+    with pytest.raises(nigh.InvalidError, match="row 2"):
+        nigh.binarise(floats)
+    with pytest.raises((nigh.InvalidError, ValueError)):
+        nigh.dedup(["a"], threshold=value)
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        nigh.dedup(["a"], threads=value)
+
+
+def test_a_score_that_is_missing_or_no_number_counts_least():
+    text = "a b c d e f g h i j"
+    for nothing in (None, float("nan")):
+        records = [{"text": text, "q": nothing, "n": 0}, {"text": text, "q": -5.0, "n": 1}]
+        assert [record["n"] for record in nigh.dedup(records, keep="score", score="q")[0]] == [1]
+        assert [record["n"] for record in nigh.dedup(records[::-1], keep="score", score="q")[0]] == [1]
+    with pytest.raises((ValueError, TypeError)):
+        nigh.dedup([{"text": text, "q": "high"}], keep="score", score="q")
+
+
+def test_a_score_that_is_no_number_in_a_table():
+    pa = pytest.importorskip("pyarrow")
+    text = "a b c d e f g h i j"
+    table = pa.table({"text": [text, text, text], "q": pa.array([float("nan"), None, 1.0]), "n": [0, 1, 2]})
+    assert nigh.dedup(table, keep="score", score="q")[0]["n"].to_pylist() == [2]
+    with pytest.raises(nigh.InvalidError, match="'q' is of type string"):
+        nigh.dedup(pa.table({"text": [text], "q": ["high"]}), keep="score", score="q")
+
+
+LONE = "a \ud800 b"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda place: nigh.dedup(["ok", LONE]),
+        lambda place: nigh.dedup([{"text": "ok", "n": LONE}], id="n"),
+        lambda place: nigh.add(place / "new.nigh", ["ok", LONE], progress=False),
+        lambda place: nigh.add(place / "new.nigh", ["ok"], ids=[LONE], progress=False),
+        lambda place: nigh.add(place / "new.nigh", ["ok"], language=LONE, progress=False),
+        lambda place: nigh.Collection(place / "c.nigh").search(LONE),
+        lambda place: nigh.Collection(place / "c.nigh").against([LONE], progress=False),
+        lambda place: nigh.Collection(place / "c.nigh").delete("\ud800"),
+        lambda place: nigh.sign([LONE]),
+        lambda place: nigh.train(["a b", LONE], ["x", "y"]),
+        lambda place: nigh.train(["a b", "c d"], ["x", LONE]),
+    ],
+)
+def test_lone_surrogates(tmp_path, use):
+    nigh.add(tmp_path / "c.nigh", ["one two three"], scheme="minhash", threshold=0.8, progress=False)
+    with pytest.raises(ValueError) as caught:
+        use(tmp_path)
+    assert "surrogate" in str(caught.value)
+    assert not (tmp_path / "new.nigh").exists() and len(nigh.Collection(tmp_path / "c.nigh")) == 1
+
+
+@pytest.mark.parametrize("wrong", [["one", 5], [b"one"], ["one", ["two"]], [1.5], [{"text": "a"}, "b"], [{"text": 5}], [{}]])
+def test_mixed_types_wherever_texts_are_taken(tmp_path, wrong):
+    place = tmp_path / "c.nigh"
+    nigh.add(place, ["one two three"], scheme="minhash", threshold=0.8, progress=False)
+    stored = nigh.Collection(place)
+    uses = [nigh.dedup, lambda data: nigh.add(place, data, progress=False), stored.against, nigh.sign]
+    for use in [*uses, lambda data: nigh.Live(place, sync="never").find_or_add_many(data)]:
+        with pytest.raises((TypeError, nigh.InvalidError)):
+            use(wrong)
+    assert len(nigh.Collection(place)) == 1
+
+
+def test_none_is_a_text_that_is_missing(tmp_path):
+    texts = [None, "one two three", None, "one two three"]
+    assert nigh.dedup(texts)[0] == texts[:3]
+    assert not nigh.sign(texts, "simhash")[0].any()
+    done = nigh.add(tmp_path / "c.nigh", texts, scheme="simhash", progress=False)
+    assert done["documents"] <= 4
+    for wrong in (None, [None, "a"], ["a", None]):
+        with pytest.raises(TypeError):
+            nigh.Collection(tmp_path / "c.nigh").search(wrong)
+
+
+@pytest.mark.parametrize("role", ["column", "id", "score"])
+def test_a_column_that_is_not_there_names_those_that_are(tmp_path, role):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"text": ["one two three"], "n": [1]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    for data in (table, table.to_batches()[0], table.to_reader(), tmp_path / "t.parquet"):
+        with pytest.raises(nigh.InvalidError, match="no column 'nope'; there are: 'text', 'n'"):
+            nigh.dedup(data, **{role: "nope"})
+    with pytest.raises(nigh.InvalidError, match="no column 'nope'; there are"):
+        nigh.train(table, label="nope")
+
+
+# -------------------------------------------- what changes, ends or is gone --
+
+
+def broken(count=50):
+    for number in range(count):
+        yield f"text number {number} of many {number * 7}"
+    raise LookupError("the source is gone")
+
+
+def test_a_generator_that_raises_changes_nothing(tmp_path):
+    place = tmp_path / "c.nigh"
+    nigh.add(place, ["one two three"], scheme="minhash", threshold=0.8, progress=False)
+    stored = nigh.Collection(place)
+    before = sorted(os.listdir(place))
+    for use in (
+        nigh.dedup, lambda data: stored.add(data, progress=False), nigh.sign,
+        lambda data: stored.against(data, add=True, progress=False), lambda data: nigh.add(tmp_path / "new.nigh", data),
+        lambda data: nigh.train(data, ["a", "b"] * 25),
+    ):  # fmt: skip
+        with pytest.raises(LookupError, match="the source is gone"):
+            use(broken())
+    assert sorted(os.listdir(place)) == before and not (tmp_path / "new.nigh").exists()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_file_that_changes_between_passes(tmp_path, monkeypatch, which):
+    """While it is read for the first time, or just before it is read once more."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    from nigh import _parquet
+
+    path = tmp_path / "t.parquet"
+    texts = [f"a b c d e {i} f g h" for i in range(300)]
+    pq.write_table(pa.table({"text": texts + [text + " x" for text in texts]}), path)
+    passes = []
+
+    def change(metadata):
+        if len(passes) == which:
+            pq.write_table(pa.table({"text": texts[::-1] + texts}), path)
+            os.utime(path, ns=(1, 1))  # clocks of file systems are coarse
+        passes.append(1)
+        return 100
+
+    monkeypatch.setattr(_parquet, "_batch_rows", change)
+    with pytest.raises(nigh.DamagedError, match="t.parquet' changed while it was read"):
+        nigh.dedup(path, output=tmp_path / "out")
+    assert passes and not list(tmp_path.rglob("out/*"))
+
+
+def test_an_array_that_changes_while_it_is_searched(tmp_path):
+    """Whatever is found, nothing breaks."""
+    import threading
+
+    rows = np.random.default_rng(3).integers(0, 256, (2000, 8), np.uint8)
+    with nigh.Collection.create(tmp_path / "c.nigh", rows, progress=False) as stored:
+        queries, done = rows.copy(), threading.Event()
+
+        def scribble():
+            while not done.is_set():
+                queries[:] ^= 85
+
+        thread = threading.Thread(target=scribble)
+        thread.start()
+        for _ in range(20):
+            assert stored.search(queries, k=3).documents.shape == (2000, 3)
+        done.set()
+        thread.join()
+
+
+def test_closed_handles(tmp_path):
+    stored = nigh.Collection.create(tmp_path / "c.nigh", ROWS, progress=False)
+    answers = stored.search(ROWS, k=1)
+    stored.close()
+    uses = [
+        lambda: len(stored), lambda: list(stored), lambda: stored.search(ROWS), lambda: stored.search(ROWS[:, :3]),
+        lambda: stored.search("a"), lambda: stored.id(0), lambda: stored.find("0"), lambda: "0" in stored,
+        lambda: stored.snippet(0), lambda: stored.text(0), lambda: stored.signatures(), lambda: stored.numbers,
+        lambda: stored.info, lambda: stored.scheme, lambda: stored.tune(progress=False), stored.refresh,
+        lambda: stored.delete("0"), lambda: stored.add(ROWS, progress=False), lambda: stored.merge(progress=False),
+        lambda: stored.build(progress=False), lambda: stored.adopt(tmp_path, progress=False),
+        lambda: stored.against(ROWS, radius=1, progress=False), lambda: stored.find_or_add(ROWS, radius=1),
+        lambda: answers.matches(), lambda: nigh.dedup(["a b c"], against=stored), lambda: nigh.eval.nearest(stored, queries=ROWS),
+    ]  # fmt: skip
+    for number, use in enumerate(uses):
+        with pytest.raises(ValueError, match="closed"):
+            use()
+            pytest.fail(f"use {number} was not refused")
+    assert answers.documents[:, 0].tolist() == list(range(6)) and len(nigh.Collection(tmp_path / "c.nigh")) == 6
+
+
+def test_answers_stay_those_of_the_state_that_was_searched(tmp_path):
+    names = [f"r{i}" for i in range(6)]
+    with nigh.Collection.create(tmp_path / "c.nigh", ROWS, ids=names, progress=False) as stored:
+        answers = stored.search(ROWS[5], k=1)
+        stored.delete(names[:3])
+        stored.merge(progress=False)
+        assert stored.find("r5") == 2 and answers.matches()[0] == nigh.Match(5, "r5", 0, 1.0)
+
+
+def _use_all(result, model, answers, stored, pipe):
+    try:
+        told = [len(result.pairs), len(result.clusters), model.sign(["a cat"]).shape, answers.matches()[0].id]
+        again, _ = nigh.dedup(["one two three four"] * 2)
+        told.append(len(stored.add(ROWS, progress=False)) > 0)
+        pipe.send([*told, again])
+    except BaseException as error:
+        pipe.send(repr(error))
+
+
+def test_use_after_fork(tmp_path):
+    """Results, models, answers and collections that were made before a fork do in the child what they do here."""
+    import multiprocessing
+
+    _, result = nigh.dedup(["one two three four", "one two three four", "x y z"])
+    model = nigh.train(["cat purr"] * 5 + ["stock fell"] * 5, ["a"] * 5 + ["b"] * 5)
+    stored = nigh.Collection.create(tmp_path / "c.nigh", ROWS, progress=False)
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    child = context.Process(target=_use_all, args=(result, model, stored.search(ROWS[3], k=1), stored, there))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    assert here.recv() == [1, 1, (1, 4), "3", True, ["one two three four"]]
+    stored.refresh()
+    assert len(stored) == 12 and len(result.pairs) == 1

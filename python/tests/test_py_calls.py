@@ -116,45 +116,6 @@ def test_no_bar_where_nobody_looks():
         assert Bar(None).report is None
 
 
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def check_no_growth(use, calls):
-    for _ in range(calls // 4):
-        use()
-    before = resident()
-    for _ in range(calls):
-        use()
-    assert resident() - before < 2_000_000
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc")
-def test_no_leak(tmp_path):
-    np = pytest.importorskip("numpy")
-    rows = np.zeros((4, 8), np.uint8)
-    with nigh.Collection.create(tmp_path / "c.nigh", rows, progress=False) as collection:
-        check_no_growth(lambda: collection.search(rows[0], k=2, threads=1), 8000)
-
-        def wrong():
-            try:
-                collection.search(rows[0], k=2, effort="no")
-            except TypeError:
-                pass
-
-        check_no_growth(wrong, 8000)
-    check_no_growth(lambda: nigh.dedup(["a b c d", "a b c d"], threads=1), 60)
-
-    def lost():
-        try:
-            nigh.Collection("/nowhere/at/all")
-        except nigh.NotFoundError:
-            pass
-
-    check_no_growth(lost, 2000)
-
-
 def test_no_temporary_files_stay():
     before = set(os.listdir(tempfile.gettempdir()))
     nigh.dedup(make_texts(50, 2), memory_bytes=1 << 20)

@@ -134,8 +134,8 @@ def test_a_table_that_fails_in_the_middle():
 
     def batches():
         yield pa.RecordBatch.from_pydict({"text": ["one two three"]})
-        raise OSError("the disk is gone")
+        raise LookupError("the disk is gone")
 
     source = streamed(pa.schema([("text", pa.string())]), batches, Columns())
-    with pytest.raises(OSError, match="the disk is gone"):
+    with pytest.raises(LookupError, match="^.the disk is gone.$|^the disk is gone$"):
         _core.dedup_source(source, {}, None, None, None, None)
