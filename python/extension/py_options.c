@@ -207,22 +207,29 @@ static PyObject *field_value(const struct py_field *field, const void *from) {
     return Py_NewRef(Py_None);
 }
 
+/*
+ * Takes the value, which may be NULL.  PyDict_SetItemString() would intern the name, and as these come and go the table
+ * of all interned names grows to several times its size.
+ */
+static int set_item(PyObject *dict, const char *name, PyObject *value) {
+    PyObject *key = value == NULL ? NULL : PyUnicode_FromString(name);
+    const int failed = key == NULL || PyDict_SetItem(dict, key, value) != 0;
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+    return failed ? -1 : 0;
+}
+
 PyObject *py_fields(const struct py_field *table, const void *from) {
     PyObject *dict = PyDict_New();
-    for (; dict != NULL && table->name != NULL; table++) {
-        PyObject *value = field_value(table, from);
-        if (value == NULL || PyDict_SetItemString(dict, table->name, value) != 0) Py_CLEAR(dict);
-        Py_XDECREF(value);
-    }
+    for (; dict != NULL && table->name != NULL; table++)
+        if (set_item(dict, table->name, field_value(table, from)) != 0) Py_CLEAR(dict);
     return dict;
 }
 
 int py_rows_add(PyObject **list, const struct py_field *table, const void *from, const char *name, const char *word) {
     PyObject *row = *list == NULL ? NULL : py_fields(table, from);
-    PyObject *text = row == NULL || name == NULL ? NULL : PyUnicode_FromString(word);
-    int failed = row == NULL || (name != NULL && (text == NULL || PyDict_SetItemString(row, name, text) != 0));
+    int failed = row == NULL || (name != NULL && set_item(row, name, PyUnicode_FromString(word)) != 0);
     failed = failed || PyList_Append(*list, row) != 0;
-    Py_XDECREF(text);
     Py_XDECREF(row);
     if (failed) Py_CLEAR(*list);
     return failed ? -1 : 0;

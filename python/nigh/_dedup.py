@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import struct
+import tempfile
 from collections.abc import Iterator
+from html import escape
 from typing import Any, NamedTuple, Optional, Union
 
 from . import _core, _parquet
@@ -106,11 +108,25 @@ class DedupResult:
         stats = self.stats
         return f"<nigh.DedupResult: {stats['kept']:,} of {stats['documents']:,} documents kept, {stats['clusters']:,} clusters>"
 
+    def report_html(self) -> str:
+        """The page that ``report`` writes, as a text."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.html")
+            self.report(path)
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+
     def _repr_html_(self) -> str:
+        """In a notebook: the counts, and below them the report."""
         rows = "".join(f"<tr><td>{name}</td><td>{self.stats[name]:,}</td></tr>" for name in _SHOWN)
-        return f"<table>{rows}</table>"
+        table = f"<table>{rows}</table>"
+        page = self.report_html()
+        if len(page) > _MOST_SHOWN:
+            return table + "<p>The report is long: <code>result.report('report.html')</code> writes it to a file.</p>"
+        return f'{table}<iframe srcdoc="{escape(page)}" style="width: 100%; height: 32em; border: 1px solid #ccc"></iframe>'
 
 
+_MOST_SHOWN = 2_000_000  # characters: a notebook keeps what it shows
 _SHOWN = ("documents", "kept", "copies", "clusters", "largest", "verified")
 
 

@@ -153,7 +153,8 @@ class Answers:
         return "exact" if self.exact else f"approximate, {self.stats['exact_queries']} of {len(self)} proven exact"
 
     def __repr__(self) -> str:
-        lines = [f"{len(self)} queries, {self.stats['matches']} matches, {self._certainty()}"]
+        many = "query" if len(self) == 1 else "queries"
+        lines = [f"{len(self)} {many}, {self.stats['matches']} matches, {self._certainty()}"]
         lines += [f"{query:5d}  {match.distance:5d}  {match.similarity:.3f}  {match.id}" for query, match in self._lines(10)]
         return "\n".join(lines)
 
