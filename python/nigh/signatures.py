@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any, NamedTuple, Optional
 
 from . import _core
@@ -45,23 +46,22 @@ def sign(
         rows, numbers, sure, _, width = _core.sign(given.source, options, threads, bar.report)
     size = (width + 7) // 8
     total = len(given.source[0]) if len(given.source) == 3 else _rows_in(given.source[0]())
-    signed = _spread(array_of(rows, "B", size), array_of(numbers, "Q"), total, size)
-    return (signed, _spread(array_of(sure, "B", width), array_of(numbers, "Q"), total, width)) if weights else signed
+    signed = _spread(rows, numbers, total, size)
+    return (signed, _spread(sure, numbers, total, width)) if weights else signed
 
 
 def _rows_in(table: Any) -> int:
     return int(table.num_rows) if hasattr(table, "num_rows") else len(table)
 
 
-def _spread(rows: Any, numbers: Any, total: int, size: int) -> Any:
-    """Rows in the places of their documents."""
-    import numpy
-
-    if len(rows) == total:
-        return rows
-    spread: Any = numpy.zeros((total, size), numpy.uint8)
-    spread[numbers.astype(numpy.int64)] = rows
-    return spread
+def _spread(rows: bytes, numbers: bytes, total: int, size: int) -> Any:
+    """Rows in the places of their documents; between them zeros."""
+    if len(rows) == total * size:
+        return array_of(rows, "B", size)
+    spread = bytearray(total * size)
+    for place, (number,) in enumerate(struct.iter_unpack("<Q", numbers)):
+        spread[number * size : (number + 1) * size] = rows[place * size : (place + 1) * size]
+    return array_of(bytes(spread), "B", size)
 
 
 def simhash(data: Any, width_bits: int = 64, **options: Any) -> Any:
