@@ -2,7 +2,7 @@
 #
 # Tests of the Python package: as a wheel in an environment of its own, with what PyPI has; on what the system's
 # Python has alone; and in the full tier with more libraries, with very many cases and calls, and the extension under
-# ASan and UBSan.  Downloading takes its time, once.
+# ASan and UBSan.  The long tier tries the wheel on a bare Debian.  Downloading takes its time, once.
 if(NIGH_COVERAGE OR NOT TARGET nigh_core)
     return()
 endif()
@@ -17,7 +17,8 @@ else()
     register(python.wheel quick "${tester}" wheel ${usual})
     register(python.more full "${tester}" wheel ${usual} "${requirements}-more.txt")
     register(python.cases full "${tester}" cases ${usual})
-    set(python_tests python.plain python.wheel python.more python.cases)
+    register(python.bare long "${PROJECT_SOURCE_DIR}/tools/test-bare-wheel" ${usual})
+    set(python_tests python.plain python.wheel python.more python.cases python.bare)
 endif()
 set_tests_properties(${python_tests} PROPERTIES RESOURCE_LOCK python_package TIMEOUT 1800)
 set_property(TEST ${python_tests} APPEND PROPERTY ENVIRONMENT "PYTHON=${Python_EXECUTABLE}")

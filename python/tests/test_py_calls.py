@@ -54,7 +54,8 @@ def test_progress_is_reported_and_can_stop():
 def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path):
     code = textwrap.dedent(
         """
-        import sys, nigh, random
+        import signal, sys, nigh, random
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
         words = [str(i) for i in range(500)]
         texts = [" ".join(random.choices(words, k=200)) for _ in range(15000)]
         print("begun", flush=True)
@@ -72,7 +73,7 @@ def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path):
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
     assert child.stdout.read() == "stopped\n" and child.wait() == 0
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < (60 if os.environ.get("NIGH_SLOWLY") else 5)
     assert not place.exists() or len(nigh.Collection(place)) % 15000 == 0
 
 
