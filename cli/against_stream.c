@@ -29,6 +29,8 @@
 struct entry {
     nigh_document document;
     size_t id, text, signature; /* places in the room */
+    nigh_value values[NIGH_MAX_KEEP_KEYS];
+    size_t value_texts[NIGH_MAX_KEEP_KEYS]; /* places of these */
     bool named;
     bool there; /* the line is a document */
     char why[128];
@@ -207,12 +209,25 @@ static bool keep_id(struct stream *stream, const nigh_text *text, struct entry *
     return keep(stream, id, entry->document.id_length, &entry->id);
 }
 
+static bool keep_values(struct stream *stream, const nigh_text *text, struct entry *entry) {
+    bool kept = true;
+    entry->document.value_count = text->value_count;
+    for (uint32_t i = 0; i < text->value_count && kept; i++) {
+        entry->values[i] = text->values[i];
+        if (text->values[i].type == NIGH_VALUE_TEXT)
+            kept = keep(stream, text->values[i].text, text->values[i].length, &entry->value_texts[i]);
+    }
+    return kept;
+}
+
 static nigh_status take_text(struct stream *stream, const nigh_text *text) {
     if (text->line == 0 || text->line > stream->lines) return NIGH_OK;
     struct entry *entry = &stream->entries[text->line - 1];
     entry->document = (nigh_document){.size = sizeof entry->document, .text_length = text->text_length};
     entry->there = entry->named = true;
-    if (keep_id(stream, text, entry) && keep(stream, text->text, text->text_length, &entry->text)) return NIGH_OK;
+    if (keep_id(stream, text, entry) && keep(stream, text->text, text->text_length, &entry->text) &&
+        keep_values(stream, text, entry))
+        return NIGH_OK;
     cli_set_error(stream->job, NIGH_ENOMEM, "", "out of memory");
     return NIGH_ENOMEM;
 }
@@ -292,6 +307,9 @@ static nigh_status read_signatures(struct stream *stream) {
 static void point(struct stream *stream, struct entry *entry) {
     nigh_document *document = &entry->document;
     document->id = entry->named ? stream->room + entry->id : NULL;
+    if (document->value_count > 0) document->values = entry->values;
+    for (uint32_t i = 0; i < document->value_count; i++)
+        if (entry->values[i].type == NIGH_VALUE_TEXT) entry->values[i].text = stream->room + entry->value_texts[i];
     if (stream->info.texts)
         document->text = stream->room + entry->text;
     else

@@ -20,21 +20,29 @@ static nigh_status take_id(void *user, const char *id, size_t length) {
     return status;
 }
 
-nigh_status cli_among_read(struct cli_job *job, const char *path, const nigh_collection *collection, uint64_t **out) {
+/* The bitmap, which the caller frees. */
+static nigh_status read_ids(struct cli_job *job, const char *path, const nigh_collection *collection, uint64_t **out) {
     nigh_collection_info info = {.size = sizeof info};
     nigh_collection_describe(collection, &info);
     struct among among = {.job = job, .collection = collection};
     among.documents = calloc((size_t)(info.documents / 64) + 1, sizeof *among.documents);
-    nigh_status status = NIGH_OK;
-    if (among.documents == NULL) {
-        cli_set_system_error(job, ENOMEM, path, "read");
-        status = NIGH_ENOMEM;
-    }
-    if (status == NIGH_OK) status = cli_id_lines(job, path, take_id, &among);
-    if (status != NIGH_OK) {
-        free(among.documents);
-        among.documents = NULL;
-    }
     *out = among.documents;
+    if (among.documents != NULL) return cli_id_lines(job, path, take_id, &among);
+    cli_set_system_error(job, ENOMEM, path, "read");
+    return NIGH_ENOMEM;
+}
+
+nigh_status cli_among_read(struct cli_job *job, const char *path, const char *where, const nigh_collection *collection,
+                           nigh_filter **out) {
+    nigh_search_options options;
+    uint64_t *among = NULL;
+    *out = NULL;
+    if (path == NULL && where == NULL) return NIGH_OK;
+    nigh_search_options_init(&options);
+    nigh_status status = path == NULL ? NIGH_OK : read_ids(job, path, collection, &among);
+    options.among = among;
+    options.where = where;
+    if (status == NIGH_OK) status = nigh_filter_new(collection, &options, out, &job->error);
+    free(among);
     return status;
 }

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The documents that --among names. */
+/* The documents that --among and --where name. */
 #ifndef NIGH_CLI_AMONG_H
 #define NIGH_CLI_AMONG_H
 
 #include "common.h"
 
+#define CLI_AMONG_OPTIONS(place_of_among, place_of_where)                                                          \
+    CLI_TEXT(0, "among", place_of_among, "FILE",                                                                   \
+             "look among the documents whose ids stand in FILE only, one a line, as if there were no others"),     \
+        CLI_TEXT(0, "where", place_of_where, "CONDITION",                                                          \
+                 "look only among documents of which this is true, such as 'lang = en and year >= 2024', by keys " \
+                 "that were "                                                                                      \
+                 "kept with 'nigh index --keep-keys'")
+
 /*
- * A bit for each document of the collection, for nigh_search_options.among, set for those whose ids stand in a file;
- * the caller frees *out.  An id that is not there is a mistake.  On failure job->error says why.
+ * A filter of the documents of the collection whose ids stand in a file, and that a condition is true of; either may be
+ * NULL, and where both are so is *out, which the caller frees.  An id that is not there is a mistake.  On failure
+ * job->error says why.
  */
-nigh_status cli_among_read(struct cli_job *job, const char *path, const nigh_collection *collection, uint64_t **out);
+nigh_status cli_among_read(struct cli_job *job, const char *path, const char *where, const nigh_collection *collection,
+                           nigh_filter **out);
 
 #endif

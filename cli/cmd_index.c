@@ -32,6 +32,9 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "keep-masks", PLACE(keep_masks),
              "of topsig documents: keep which bits each touches, for a graph of masks later; as much as the signatures "
              "take. --graph keeps them by itself"),
+    CLI_TEXT(0, "keep-keys", PLACE(keep_keys), "KEY,KEY,...",
+             "of JSON and CSV: keep what each document has under these keys, dotted paths or columns, to search among "
+             "some documents with --where; a collection has the keys that it was made with"),
     CLI_FLAG(
         0, "replace", PLACE(replace),
         "a document whose id is there already takes the place of that one, which is deleted by the same commit; of "

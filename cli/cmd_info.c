@@ -40,9 +40,9 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL
 
 static const char *const description[] = {
     "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
-    "made, what room they take, its segments, the slice lists of each, its columns, and of graphs which share of the "
-    "ten nearest they know. Reads headers only: damage elsewhere is "
-    "found by 'nigh check'.",
+    "made, what room they take, its segments, the slice lists of each, its columns, of graphs which share of the "
+    "ten nearest they know, and of keys that are kept how many documents have a value and how many distinct ones there "
+    "are. Reads headers, and the values of keys: damage elsewhere is found by 'nigh check'.",
     "Of a model that 'nigh train' made: how it was learned, and the features that count most. A weight is how much a "
     "feature moves the bits of a document that has it; where a feature has a coefficient for each bit it is their root "
     "mean square, and the bits that it moves most are shown, from 0, with + where it speaks for 1.",
@@ -344,6 +344,57 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     cli_sink_format(out, "  sequence      %s\n", cli_digits(info->sequence).text);
 }
 
+/* "3 texts, 12 whole numbers". */
+static void print_key(struct cli_sink *out, const nigh_key_info *key) {
+    const struct {
+        uint64_t count;
+        const char *one, *many;
+    } kinds[] = {{key->integers, "whole number", "whole numbers"},
+                 {key->reals, "other number", "other numbers"},
+                 {key->texts, "text", "texts"}};
+    bool some = false;
+    cli_sink_text(out, "  kept key      ");
+    cli_sink_escaped(out, key->name, strlen(key->name));
+    cli_sink_format(out, ": %s, of", cli_counted(key->documents, "document", "documents").text);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].count == 0) continue;
+        cli_sink_format(out, "%s %s", some ? "," : "", cli_counted(kinds[i].count, kinds[i].one, kinds[i].many).text);
+        some = true;
+    }
+    cli_sink_text(out, some ? "\n" : " no value\n");
+}
+
+static nigh_status print_keys(struct cli_job *job, const nigh_collection *collection,
+                              const nigh_collection_info *info) {
+    nigh_key_info key = {.size = sizeof key};
+    nigh_status status = NIGH_OK;
+    for (uint32_t i = 0; i < info->keep_keys && status == NIGH_OK; i++) {
+        status = nigh_collection_key(collection, i, &key, &job->error);
+        if (status == NIGH_OK) print_key(job->out, &key);
+    }
+    return status;
+}
+
+static nigh_status json_keys(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info) {
+    nigh_key_info key = {.size = sizeof key};
+    struct cli_sink *out = job->out;
+    if (info->keep_keys == 0) return NIGH_OK;
+    cli_sink_text(out, ",\"kept_keys\":[");
+    for (uint32_t i = 0; i < info->keep_keys; i++) {
+        const nigh_status status = nigh_collection_key(collection, i, &key, &job->error);
+        if (status != NIGH_OK) return status;
+        cli_sink_text(out, i == 0 ? "{\"name\":" : ",{\"name\":");
+        cli_sink_json(out, key.name, strlen(key.name));
+        cli_sink_json_count(out, "documents", key.documents);
+        cli_sink_json_count(out, "integers", key.integers);
+        cli_sink_json_count(out, "reals", key.reals);
+        cli_sink_json_count(out, "texts", key.texts);
+        cli_sink_text(out, "}");
+    }
+    cli_sink_text(out, "]");
+    return NIGH_OK;
+}
+
 /* Columns of slice lists are there where a segment has some. */
 static void print_segment(struct cli_sink *out, const nigh_segment_info *segment, bool lists) {
     cli_sink_format(out, "  %10s  %13s  %13s  %18s", cli_digits(segment->number).text,
@@ -364,6 +415,8 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
     cli_sink_escaped(out, job->operands[0], strlen(job->operands[0]));
     cli_sink_text(out, "\n");
     print_summary(out, info);
+    const nigh_status kept = print_keys(job, collection, info);
+    if (kept != NIGH_OK) return kept;
     if (model != NULL) print_kept(out, model);
     print_tuning(out, collection, info, false);
     print_tuning(out, collection, info, true);
@@ -463,7 +516,8 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     }
     json_tuning(out, collection, info, false);
     json_tuning(out, collection, info, true);
-    nigh_status status = json_segments(job, collection, info->segments);
+    nigh_status status = json_keys(job, collection, info);
+    if (status == NIGH_OK) status = json_segments(job, collection, info->segments);
     cli_sink_text(out, "}\n");
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "among.h"
 #include "amount.h"
 #include "documents.h"
 #include "output.h"
@@ -14,6 +15,8 @@ struct pairs_values {
     struct cli_number radius;
     struct cli_number limit;
     struct cli_number copies;
+    const char *among;
+    const char *where;
     const char *memory;
     const char *temporary;
     const char *model;
@@ -34,6 +37,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N pairs"),
     CLI_NUMBER(0, "copies", PLACE(copies), "N", 1, UINT32_MAX, "1000",
                "of more than N equal signatures, only the pairs with the first are given"),
+    CLI_AMONG_OPTIONS(PLACE(among), PLACE(where)),
     CLI_FLAG(0, "numbers", PLACE(numbers), "call documents by their number, from 0, not by their id"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
@@ -52,6 +56,7 @@ static const char *const description[] = {
     "Without --radius it is 3 for simhash of 64 bits, where more brings in strangers, and for minhash as many bits as "
     "documents that share four fifths of their features seldom exceed: 36 of 256, and in proportion. For other "
     "signatures it must be given.",
+    "With --among or --where only some documents count, of two collections those of the first.",
     "The signatures are compared, not the texts: 'nigh dedup' compares these too, and decides what to keep.",
     "The exit code is 1 where there is no pair.",
     NULL,
@@ -71,6 +76,7 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 static const struct cli_example examples[] = {
     {"nigh pairs pages.nigh > pairs.jsonl", "the near-copies among pages signed by simhash or minhash"},
     {"nigh pairs photos.nigh --radius 6 --output tsv", "image hashes of your own, at most 6 bits apart"},
+    {"nigh pairs news.nigh --where 'year = 2024'", "among the documents of a year"},
     {"nigh pairs new.nigh old.nigh", "which of the new are near which of the old"},
     {"nigh pairs --memory 2G --temporary /scratch huge.nigh", "more documents than fit into memory"},
     {NULL, NULL},
@@ -81,7 +87,8 @@ struct pairing {
     const struct pairs_values *values;
     nigh_collection *collections[2]; /* the second NULL: within the first */
     nigh_collection_info infos[2];
-    char *ids[2]; /* room for any */
+    nigh_filter *filter; /* of the first; NULL: all its documents */
+    char *ids[2];        /* room for any */
     uint64_t given;
     bool enough;        /* the limit was reached */
     nigh_status failed; /* why the callback ended it */
@@ -158,8 +165,9 @@ static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
 static void close_statistics(struct pairing *pairing, const nigh_join_result *result, uint32_t radius) {
     struct cli_job *job = pairing->job;
     const nigh_collection_info *other = &pairing->infos[1];
-    const uint64_t documents = pairing->infos[0].documents - pairing->infos[0].deleted +
-                               (pairing->collections[1] != NULL ? other->documents - other->deleted : 0);
+    const uint64_t first = pairing->filter != NULL ? nigh_filter_count(pairing->filter)
+                                                   : pairing->infos[0].documents - pairing->infos[0].deleted;
+    const uint64_t documents = first + (pairing->collections[1] != NULL ? other->documents - other->deleted : 0);
     const struct cli_counter counters[] = {
         {"radius", radius},
         {"pairs", pairing->given},
@@ -191,6 +199,9 @@ static int pair_opened(struct pairing *pairing) {
     nigh_join_result result = {.size = sizeof result};
     if (!cli_amount_bytes(job, "--memory", values->memory, &join.memory_bytes)) return CLI_ERROR;
     if (!choose_radius(pairing, &join.radius)) return CLI_ERROR;
+    if (cli_among_read(job, values->among, values->where, pairing->collections[0], &pairing->filter) != NIGH_OK)
+        return cli_fail(job);
+    join.filter = pairing->filter;
     pairing->ids[0] = malloc(NIGH_MAX_ID_LENGTH + 1);
     pairing->ids[1] = malloc(NIGH_MAX_ID_LENGTH + 1);
     if (pairing->ids[0] == NULL || pairing->ids[1] == NULL) {
@@ -231,6 +242,7 @@ static int run(struct cli_job *job) {
     if (code == CLI_DONE) code = pair_opened(&pairing);
     free(pairing.ids[0]);
     free(pairing.ids[1]);
+    nigh_filter_free(pairing.filter);
     nigh_collection_close(pairing.collections[0]);
     nigh_collection_close(pairing.collections[1]);
     return code;

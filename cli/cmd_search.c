@@ -53,7 +53,7 @@ struct searcher {
     uint64_t scans;        /* batches that used no lists */
     nigh_results_info sum; /* over all batches */
     uint32_t below;        /* the least that is certain of any query */
-    uint64_t *among;       /* a bit for each document to look among; NULL: all */
+    nigh_filter *filter;   /* of the documents to look among; NULL: all */
     bool weighted;         /* some distances are */
     bool suggested;        /* columns or tables, or there is no need */
     nigh_scale plain;      /* of queries of which every bit counts once, all the same; size 0: not known yet */
@@ -585,7 +585,7 @@ static void set_options(struct searcher *searcher) {
     searcher->options.k = values->radius.given && !values->k.given ? NIGH_ALL : (uint32_t)values->k.value;
     searcher->options.radius = values->radius.given ? (uint32_t)values->radius.value : NIGH_ALL;
     searcher->options.threads = searcher->job->threads;
-    searcher->options.among = searcher->among;
+    searcher->options.filter = searcher->filter;
     searcher->progress = (nigh_progress){.report = report_batch, .user = searcher};
     searcher->options.progress = &searcher->progress;
 }
@@ -614,10 +614,10 @@ static bool is_of(const nigh_collection *collection, nigh_scheme_kind scheme) {
            held.scheme == scheme;
 }
 
-/* Which documents --among names. */
+/* Which documents --among and --where name: once, whatever the queries. */
 static bool read_among(struct searcher *searcher) {
-    const char *path = searcher->values->among;
-    return path == NULL || cli_among_read(searcher->job, path, searcher->collection, &searcher->among) == NIGH_OK;
+    return cli_among_read(searcher->job, searcher->values->among, searcher->values->where, searcher->collection,
+                          &searcher->filter) == NIGH_OK;
 }
 
 static int search_opened(struct searcher *searcher) {
@@ -697,7 +697,7 @@ static int run(struct cli_job *job) {
     int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);
-    free(searcher.among);
+    nigh_filter_free(searcher.filter);
     free(searcher.snippet);
     cli_inputs_release(&searcher.inputs);
     nigh_signer_free(searcher.signer);

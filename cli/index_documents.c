@@ -3,7 +3,10 @@
  * nigh index, documents.  The library does it; here the options of the tool become its
  * options, and what it tells becomes messages.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "amount.h"
@@ -141,6 +144,30 @@ static int choose_threshold(const struct indexer *indexer, nigh_signer_options *
     return CLI_DONE;
 }
 
+/* The keys of --keep-keys. */
+struct kept_keys {
+    char *text; /* owned: these, with zeros for commas */
+    const char *keys[NIGH_MAX_KEEP_KEYS + 1];
+    size_t count; /* one more than are allowed: too many, and the library says so */
+};
+
+static nigh_status split_keys(struct cli_job *job, const char *given, struct kept_keys *out) {
+    *out = (struct kept_keys){.text = NULL};
+    if (given == NULL) return NIGH_OK;
+    out->text = strdup(given);
+    if (out->text == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+        return NIGH_ENOMEM;
+    }
+    for (char *at = out->text; at != NULL && out->count <= NIGH_MAX_KEEP_KEYS;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL) *comma++ = '\0';
+        out->keys[out->count++] = at;
+        at = comma;
+    }
+    return NIGH_OK;
+}
+
 static nigh_status add_documents(struct indexer *indexer, const nigh_signer_options *signer) {
     struct cli_job *job = indexer->job;
     nigh_index_options options;
@@ -151,8 +178,15 @@ static nigh_status add_documents(struct indexer *indexer, const nigh_signer_opti
     cli_reader_options(job, &indexer->values->reading, cli_text_format(indexer->values->format), &problems, &reading);
     if (stream.read != NULL) reading.stream = &stream;
     set_options(indexer, signer, &options);
-    return nigh_index_documents(job->context, indexer->path, indexer->inputs.paths, indexer->inputs.count, &reading,
-                                &options, &indexer->result, &job->error);
+    struct kept_keys keep;
+    nigh_status status = split_keys(job, indexer->values->keep_keys, &keep);
+    reading.keep_keys = keep.keys;
+    reading.keep_key_count = keep.count;
+    if (status == NIGH_OK)
+        status = nigh_index_documents(job->context, indexer->path, indexer->inputs.paths, indexer->inputs.count,
+                                      &reading, &options, &indexer->result, &job->error);
+    free(keep.text);
+    return status;
 }
 
 int cli_index_documents(struct indexer *indexer) {

@@ -84,6 +84,8 @@ static int add_input(struct indexer *indexer, size_t index) {
 int cli_index_signatures(struct indexer *indexer) {
     struct cli_job *job = indexer->job;
     if (cli_reading_fits_signatures(job, &indexer->values->reading) != NIGH_OK) return cli_fail(job);
+    if (indexer->values->keep_keys != NULL)
+        return cli_usage(job->command, "--keep-keys is for documents; signatures have no keys");
     if (cli_index_thresholds(indexer) != CLI_DONE) return CLI_ERROR;
     for (size_t i = 0; i < indexer->inputs.count; i++) {
         int code = add_input(indexer, i);

@@ -13,6 +13,7 @@ struct index_values {
     const char *threshold;
     const char *ids;
     const char *binarise;
+    const char *keep_keys;
     int format;
     bool keep_weights;
     bool keep_masks;

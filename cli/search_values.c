@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "among.h"
 #include "amount.h"
 #include "output.h"
 
@@ -23,8 +24,7 @@ const struct cli_option cli_search_options[] = {
         "the N nearest"),
     CLI_LIST(0, "id", PLACE(ids), "ID",
              "take the stored document ID as a query; may be given again. It finds itself too"),
-    CLI_TEXT(0, "among", PLACE(among), "FILE",
-             "look among the documents whose ids stand in FILE only, one a line, as if there were no others"),
+    CLI_AMONG_OPTIONS(PLACE(among), PLACE(where)),
     CLI_LIST(0, "text", PLACE(texts), "TEXT", "take TEXT itself as a query; may be given again"),
     CLI_FLAG(0, "exact", PLACE(exact),
              "miss nothing: search on, in slice lists or by comparing every document, whichever takes less; short for "

@@ -27,6 +27,7 @@ struct cli_search_values {
     const char *budget;
     const char *slack;
     const char *among;
+    const char *where;
     int probe;
     int stop;
     int method;

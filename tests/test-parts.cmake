@@ -16,7 +16,7 @@ set(tests_of_documents
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
     cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits
-    cli.delete cli.documents cli.folders
+    cli.delete cli.documents cli.folders cli.where
     cli.keys cli.losses cli.mixed cli.near_tables cli.pairs
     cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal
     cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill

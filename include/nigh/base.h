@@ -291,6 +291,31 @@ typedef struct nigh_stream {
     int (*write)(void *user, const void *bytes, size_t length, size_t *moved);
 } nigh_stream;
 
+/* ---------------------------------------------------------------- values -- */
+
+#define NIGH_MAX_KEEP_KEYS 16u
+#define NIGH_MAX_VALUE_LENGTH 65535u
+
+/* What a document has under a key that a collection keeps (`keep_keys` in nigh_writer_options). */
+typedef enum nigh_value_type {
+    NIGH_VALUE_NONE = 0,    /* nothing */
+    NIGH_VALUE_INTEGER = 1, /* a whole number of 64 bits */
+    NIGH_VALUE_REAL = 2,    /* any other number; not infinite, and a number */
+    NIGH_VALUE_TEXT = 3     /* any bytes, NIGH_MAX_VALUE_LENGTH of them at most */
+} nigh_value_type;
+
+/*
+ * A value.  A number is a number however it was given: a real that is a whole number of 64 bits is kept as that
+ * integer.  It stands in arrays, so it never grows.
+ */
+typedef struct nigh_value {
+    nigh_value_type type;
+    uint32_t length; /* of the text */
+    int64_t integer;
+    double real;
+    const char *text;
+} nigh_value;
+
 /*
  * Ids may be any bytes.  This writes them as one line of printable UTF-8 that can be read back, the form in which
  * lines and tab-separated columns hold them: \t, \n, \r and \\ as in C, and \xNN for each byte of any other control

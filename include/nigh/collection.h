@@ -60,6 +60,7 @@ typedef struct nigh_collection_info {
     uint64_t table_bytes;     /* of the files of tables, which are not in `bytes` */
     int has_masks;            /* it is kept which bits count for each document */
     uint32_t masked_graphs;   /* segments whose graph is of the bits that count (`masks` in nigh_graph_options) */
+    uint32_t keep_keys;       /* whose values are kept of every document, see nigh_collection_key() */
 } nigh_collection_info;
 
 typedef struct nigh_segment_info {
@@ -196,6 +197,37 @@ NIGH_API nigh_status nigh_collection_weights(const nigh_collection *collection, 
 NIGH_API nigh_status nigh_collection_text(const nigh_collection *collection, uint64_t document, char *buffer,
                                           size_t capacity, size_t *length, nigh_error *error);
 
+/* A key whose values are kept, and the distinct ones that there are, with those of deleted documents. */
+typedef struct nigh_key_info {
+    size_t size;
+    char name[104];
+    uint64_t integers;
+    uint64_t reals;
+    uint64_t texts;     /* of several segments counted by hashes of 64 bits */
+    uint64_t documents; /* that have a value, of those that live */
+} nigh_key_info;
+
+/*
+ * Fills *out up to its `size`, for one of the keys that the collection keeps; `key` counts from 0.
+ *
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_EINVAL past the last; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_collection_key(const nigh_collection *collection, uint32_t key, nigh_key_info *out,
+                                         nigh_error *error);
+
+/*
+ * What a document has under a key.  A text is copied to `buffer`, where it is cut to `capacity`; its length in *out is
+ * the whole length.
+ *
+ * Owns:    caller's buffer, which *out points to.
+ * Threads: any.
+ * Returns: NIGH_OK; NIGH_EINVAL for a key or a document that is not there, or is deleted; NIGH_ECORRUPT; NIGH_EIO;
+ *          NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_collection_value(const nigh_collection *collection, uint64_t document, uint32_t key,
+                                           nigh_value *out, char *buffer, size_t capacity, nigh_error *error);
+
 /*
  * The thresholds that its floats were read with, for nigh_signature_reader_options.thresholds.
  *
@@ -274,6 +306,13 @@ typedef struct nigh_writer_options {
     int replace;                       /* non-zero: a document whose id is there already takes the place of that one,
                                           which is deleted by the same commit */
     int merge;                         /* zero: leave each commit a segment of its own; see nigh_merge() */
+    /*
+     * Keys whose values are kept of every document (nigh_document.values), to search among some of them (`where` in
+     * nigh_search_options): NIGH_MAX_KEEP_KEYS at most, of 1 to 100 bytes.  A collection has the keys that it was made
+     * with.  NULL: those that are there, and of a new one none.  Not with a `scheme` that names some itself.
+     */
+    const char *const *keep_keys;
+    size_t keep_key_count;
 } nigh_writer_options;
 
 NIGH_API void nigh_writer_options_init(nigh_writer_options *options);
@@ -286,8 +325,8 @@ NIGH_API void nigh_writer_options_init(nigh_writer_options *options);
  *          as it was, and one that was new is not there.
  * Threads: one at a time for a writer; one writer for a collection on the
  *          whole machine, by a lock that ends with its process.
- * Returns: NIGH_OK; NIGH_EBUSY while another writes; NIGH_EMISMATCH where width
- *          or scheme are not those of the collection; NIGH_ENOTFOUND to delete where
+ * Returns: NIGH_OK; NIGH_EBUSY while another writes; NIGH_EMISMATCH where width,
+ *          scheme or keys to keep are not those of the collection; NIGH_ENOTFOUND to delete where
  *          there is nothing; as nigh_collection_open.
  */
 NIGH_API nigh_status nigh_writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,

@@ -53,6 +53,8 @@ typedef struct nigh_text {
     size_t label_length;
     const char *part; /* what is under part_key, as one text; NULL: none */
     size_t part_length;
+    const nigh_value *values; /* what is under each of keep_keys, in their order; NULL: there are none */
+    uint32_t value_count;
 } nigh_text;
 
 typedef struct nigh_text_reader nigh_text_reader; /* opaque */
@@ -124,6 +126,15 @@ typedef struct nigh_text_reader_options {
     const char *only_language; /* in another language than this, by its code ("en") or its name; NULL: none.  What
                                   cannot be told, such as a table or a text of a few words, is kept.  Languages without
                                   stop words cannot be told: NIGH_EINVAL names those that can */
+
+    /*
+     * Keys of JSON and columns of tables for nigh_text.values, dotted paths; NIGH_MAX_KEEP_KEYS at most.  NULL: those
+     * of `scheme`.  A number of JSON is a number, and a field of a table that is written as one; true and false are
+     * texts; null, an empty field, a list and an object are nothing.  A text over NIGH_MAX_VALUE_LENGTH is a problem,
+     * and is nothing too.  Of a source: how many values its documents have, under which names.
+     */
+    const char *const *keep_keys;
+    size_t keep_key_count;
 } nigh_text_reader_options;
 
 NIGH_API void nigh_text_reader_options_init(nigh_text_reader_options *options);
@@ -190,7 +201,7 @@ typedef struct nigh_source {
     void *user;
     /*
      * Fills *out with the next document.  It comes empty, so only what a document has is
-     * to be set: `text`, and where it has them an id, a score, a label, a part, and for
+     * to be set: `text`, and where it has them an id, a score, a label, a part, values, and for
      * messages source, offset and line.  `number` is not read.  Without an id it is
      * "NUMBER:HASH", the number of the document in decimal, from 0, and 12 hexadecimal digits
      * that stand for its text; without a source messages name the id.

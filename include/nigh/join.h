@@ -38,6 +38,8 @@ typedef struct nigh_join_options {
     int (*pair)(void *user, const nigh_pair *pair);
     void *user;
     const nigh_progress *progress;
+    /* NULL, or the documents of the (first) collection that count (nigh_filter_new()); of nigh_collection_join(). */
+    const struct nigh_filter *filter;
 } nigh_join_options;
 
 NIGH_API void nigh_join_options_init(nigh_join_options *options);

@@ -119,9 +119,35 @@ typedef struct nigh_search_options {
     const uint64_t *among;
     int (*allow)(void *user, uint64_t document);
     void *allow_user;
+    /*
+     * The same by the values of keys that the collection keeps (`keep_keys` in nigh_writer_options), such as
+     * "lang = en and year >= 2024": = != < <= > >=, in (a, b), and, or, not, parentheses, quotes.  docs/search.md has
+     * all of it.  NIGH_EINVAL, with the column, where it cannot be read or names other keys.
+     */
+    const char *where;
+    const struct nigh_filter *filter; /* NULL, or these three made once, for many searches (nigh_filter_new()) */
 } nigh_search_options;
 
 NIGH_API void nigh_search_options_init(nigh_search_options *options);
+
+typedef struct nigh_filter nigh_filter; /* opaque */
+
+/*
+ * Decides which documents of a collection are searched among, by `among`, `allow` and `where` of the options (the rest
+ * is not read), once for any number of searches.
+ *
+ * Owns:    caller frees *out.
+ * Lives:   the options are read during the call only; *out needs the collection.
+ * Threads: a filter never changes and may be shared.
+ * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ELIMIT for a condition that is too long; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
+ */
+NIGH_API nigh_status nigh_filter_new(const nigh_collection *collection, const nigh_search_options *options,
+                                     nigh_filter **out, nigh_error *error);
+NIGH_API void nigh_filter_free(nigh_filter *filter); /* accepts NULL */
+
+/* How many documents it lets through; and whether one of them.  Threads: any. */
+NIGH_API uint64_t nigh_filter_count(const nigh_filter *filter);
+NIGH_API int nigh_filter_has(const nigh_filter *filter, uint64_t document);
 
 typedef struct nigh_results nigh_results; /* opaque */
 

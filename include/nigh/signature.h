@@ -52,6 +52,9 @@ typedef struct nigh_document {
     uint32_t key_count;
     const uint8_t *mask; /* NULL, or which bits count for it, as a signature; see nigh_signer_mask().  Of documents that
                             share a signature that of the first is kept */
+    const nigh_value *values; /* NULL, or what it has under each of the keys that the collection keeps, in their order;
+                                 see nigh_writer_options.keep_keys */
+    uint32_t value_count;     /* as many as keys; 0: it has nothing under any */
 } nigh_document;
 
 /*

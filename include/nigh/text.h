@@ -80,9 +80,9 @@ typedef struct nigh_signer_options {
                          .001, and come with keys of which near-copies share one; 0: no keys.  A collection whose
                          scheme has it keeps keys and texts, and nigh_against_compare() verifies by them */
     const char *reading_keys; /* NULL, or lines of a scheme, of which "id-key", "text-key", "text-key.2", ... say by
-                                 which keys documents are read: nigh_signer_scheme() has them, and no bit depends on
-                                 them.  nigh_index_documents() sets it for a new collection; of parsed options it points
-                                 into the scheme */
+                                 which keys documents are read, and "keep-key", ... whose values are kept:
+                                 nigh_signer_scheme() has them, and no bit depends on them.  nigh_index_documents() sets
+                                 it for a new collection; of parsed options it points into the scheme */
     uint32_t min_word_length; /* words of fewer characters are left out, at most 63; 0: none; NIGH_DEFAULT: as the
                                  model or the term signature file has it, else 0 */
     int no_numbers;           /* 1: words without a letter are left out; -1: the same.  Neither touches scripts that are

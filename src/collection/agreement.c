@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/keep_keys.h"
 #include "base/status.h"
 
 static nigh_status compare_kept(const nigh_collection *first, const nigh_collection *other, nigh_error *error) {
@@ -22,6 +23,11 @@ static nigh_status compare_schemes(const nigh_collection *first, const nigh_coll
     if (other->width_bits != first->width_bits)
         return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET, "it has %u bits, and '%s' %u",
                              other->width_bits, first->path, first->width_bits);
+    if (!nigh__keep_keys_same(nigh_collection_scheme(other), nigh_collection_scheme(first)))
+        return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
+                             "it keeps other keys than '%s': %s, not %s", first->path,
+                             nigh__keep_keys_shown(nigh_collection_scheme(other)).text,
+                             nigh__keep_keys_shown(nigh_collection_scheme(first)).text);
     if (strcmp(nigh_collection_scheme(other), nigh_collection_scheme(first)) != 0)
         return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
                              "its signatures were made by another scheme than those of '%s'", first->path);

@@ -17,6 +17,7 @@
 #include "collection/check_segment.h"
 #include "collection/sections.h"
 #include "collection/texts.h"
+#include "collection/values.h"
 
 #define TICK_EVERY 65536u
 
@@ -282,5 +283,6 @@ static nigh_status check_gaps(const struct nigh__segment *segment, struct nigh__
 }
 
 nigh__segment_check *const nigh__segment_checks[] = {
-    nigh__segment_check_sums, check_gaps, check_groups, check_signatures, check_ids, check_metadata, check_texts, NULL,
+    nigh__segment_check_sums,   check_gaps, check_groups, check_signatures, check_ids, check_metadata, check_texts,
+    nigh__segment_check_values, NULL,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/keep_keys.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -294,6 +295,7 @@ void nigh_collection_describe(const nigh_collection *collection, nigh_collection
         .damaged_manifests = collection->damaged_manifests,
         .has_weights = nigh__collection_has_weights(collection),
         .has_masks = nigh__collection_has_masks(collection),
+        .keep_keys = nigh__keep_keys_count(nigh_collection_scheme(collection)),
         .has_texts = nigh__collection_has_texts(collection),
         .key_count = nigh__collection_key_count(collection),
         .vocabulary_bytes = attachment_length(collection, NIGH__ATTACHMENT_VOCABULARY),

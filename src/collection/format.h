@@ -96,7 +96,8 @@ enum nigh__section_type {
     NIGH__SECTION_ID_KEY = 18,       /* u64 [1]; collection/id_key.h */
     NIGH__SECTION_THRESHOLDS = 19,   /* bytes, f64 [width_bits]: where floats were cut; as a vocabulary */
     NIGH__SECTION_MASKS = 20,        /* as signatures: which bits count for each; collection/segment.h */
-    NIGH__SECTION_KNOWN = 21,        /* one past the last type this version knows */
+    NIGH__SECTION_VALUES = 21,       /* bytes: struct nigh__values_head of each key, and columns; collection/values.h */
+    NIGH__SECTION_KNOWN = 22,        /* one past the last type this version knows */
 };
 
 struct nigh__segment_header {
@@ -138,6 +139,21 @@ struct nigh__text_block {
     uint32_t codec;    /* 24  0: as they are; 1: zstd */
     uint32_t zero;     /* 28 */
 };
+
+/* Of a key: its distinct values.  They follow one another behind the number of keys (u64). */
+struct nigh__values_head {
+    uint32_t integers;    /*  0 */
+    uint32_t reals;       /*  4 */
+    uint32_t texts;       /*  8 */
+    uint32_t zero;        /* 12 */
+    uint64_t text_length; /* 16  bytes of all texts */
+};
+
+/* Bytes of a code where there are so many values; 0: none has any. */
+static inline uint32_t nigh__values_code_width(uint64_t values) {
+    if (values == 0) return 0;
+    return values <= UINT8_MAX ? 1 : values <= UINT16_MAX ? 2 : 4;
+}
 
 struct nigh__manifest_header {
     uint8_t magic[NIGH__MAGIC_SIZE]; /*  0 */

@@ -72,8 +72,9 @@ struct nigh__log_head {
 #define NIGH__LOG_HAS_ID 1u
 #define NIGH__LOG_HAS_WEIGHTS 2u
 #define NIGH__LOG_HAS_TEXT 4u
+#define NIGH__LOG_HAS_VALUES 8u
 
-/* Followed by the row (in whole words), weights, keys (u32), id, metadata, text. */
+/* Followed by the row (in whole words), weights, keys (u32), id, metadata, text, and values packed (base/value.h). */
 struct nigh__log_document {
     uint32_t flags;           /*  0 */
     uint32_t id_length;       /*  4 */
@@ -170,11 +171,15 @@ nigh_status nigh__log_next(struct nigh__log_reader *reader, struct nigh__log_rec
 nigh_status nigh__log_skip(struct nigh__log_reader *reader, struct nigh__log_record *out, nigh_error *error);
 
 /*
- * The document of a record, whose pointers lead into it; `keys` has room for NIGH_MAX_KEYS.  NIGH_ECORRUPT,
+ * The document of a record, whose pointers lead into it; what must be aligned stands in `room`.  NIGH_ECORRUPT,
  * NIGH_EVERSION.
  */
+struct nigh__log_room {
+    uint32_t keys[NIGH_MAX_KEYS];
+    nigh_value values[NIGH_MAX_KEEP_KEYS];
+};
 nigh_status nigh__log_document(const struct nigh__log_reader *reader, const struct nigh__log_record *record,
-                               uint32_t *keys, nigh_document *out, nigh_error *error);
+                               struct nigh__log_room *room, nigh_document *out, nigh_error *error);
 
 /* ------------------------------------------------- checking and repairing -- */
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "collection/directory.h"
 #include "collection/header.h"
 #include "collection/log.h"
@@ -201,16 +202,19 @@ static nigh_status bad_document(const struct nigh__log_reader *reader, const str
 
 static bool lengths_fit(const struct nigh__log_document *entry, const struct nigh__log_record *record,
                         uint32_t width_bits) {
-    const uint32_t known = NIGH__LOG_HAS_ID | NIGH__LOG_HAS_WEIGHTS | NIGH__LOG_HAS_TEXT;
+    const uint32_t known = NIGH__LOG_HAS_ID | NIGH__LOG_HAS_WEIGHTS | NIGH__LOG_HAS_TEXT | NIGH__LOG_HAS_VALUES;
+    const bool values = (entry->flags & NIGH__LOG_HAS_VALUES) != 0;
     const uint64_t before = nigh__log_before_text(entry, width_bits);
     return (entry->flags & ~known) == 0 && entry->key_count <= NIGH_MAX_KEYS && before <= record->length &&
-           entry->text_length == record->length - before &&
+           (values ? entry->text_length < record->length - before : entry->text_length == record->length - before) &&
            ((entry->flags & NIGH__LOG_HAS_ID) != 0 || entry->id_length == 0) &&
            ((entry->flags & NIGH__LOG_HAS_TEXT) != 0 || entry->text_length == 0);
 }
 
-static void show_document(const struct nigh__log_document *entry, const uint8_t *at, uint32_t width_bits,
-                          uint32_t *keys, nigh_document *out) {
+/* False where its values cannot be unpacked. */
+static bool show_document(const struct nigh__log_document *entry, const struct nigh__log_record *record,
+                          uint32_t width_bits, struct nigh__log_room *room, nigh_document *out) {
+    const uint8_t *at = record->bytes + sizeof *entry;
     *out = (nigh_document){.size = sizeof *out, .signature = at, .key_count = entry->key_count};
     at += (size_t)nigh__row_words(width_bits) * 8;
     if ((entry->flags & NIGH__LOG_HAS_WEIGHTS) != 0) {
@@ -218,8 +222,8 @@ static void show_document(const struct nigh__log_document *entry, const uint8_t 
         at += width_bits;
     }
     if (entry->key_count != 0) {
-        memcpy(keys, at, (size_t)entry->key_count * 4);
-        out->keys = keys;
+        memcpy(room->keys, at, (size_t)entry->key_count * 4);
+        out->keys = room->keys;
         at += (size_t)entry->key_count * 4;
     }
     if ((entry->flags & NIGH__LOG_HAS_ID) != 0) out->id = (const char *)at;
@@ -230,10 +234,14 @@ static void show_document(const struct nigh__log_document *entry, const uint8_t 
     at += entry->metadata_length;
     if ((entry->flags & NIGH__LOG_HAS_TEXT) != 0) out->text = (const char *)at;
     out->text_length = (size_t)entry->text_length;
+    at += entry->text_length;
+    if ((entry->flags & NIGH__LOG_HAS_VALUES) == 0) return true;
+    out->values = room->values;
+    return nigh__values_unpack(at, (size_t)(record->bytes + record->length - at), room->values, &out->value_count);
 }
 
 nigh_status nigh__log_document(const struct nigh__log_reader *reader, const struct nigh__log_record *record,
-                               uint32_t *keys, nigh_document *out, nigh_error *error) {
+                               struct nigh__log_room *room, nigh_document *out, nigh_error *error) {
     const uint32_t width_bits = reader->plan.width_bits;
     struct nigh__log_document entry;
     if (record->kind != NIGH__LOG_DOCUMENT)
@@ -243,7 +251,8 @@ nigh_status nigh__log_document(const struct nigh__log_reader *reader, const stru
     memcpy(&entry, record->bytes, sizeof entry);
     if (!lengths_fit(&entry, record, width_bits))
         return bad_document(reader, record, "the lengths of a document do not add up", error);
-    show_document(&entry, record->bytes + sizeof entry, width_bits, keys, out);
+    if (!show_document(&entry, record, width_bits, room, out))
+        return bad_document(reader, record, "the values of a document are malformed", error);
     if (!nigh__padding_is_clear(out->signature, width_bits))
         return bad_document(reader, record, "a signature has bits past its width", error);
     if (out->id != NULL && nigh__id_problem(out->id_length) != NULL)
@@ -257,13 +266,13 @@ nigh_status nigh__log_check(const struct nigh__file *directory, const struct nig
                             uint64_t *bytes, nigh_error *error) {
     struct nigh__log_reader reader;
     struct nigh__log_record record;
-    uint32_t keys[NIGH_MAX_KEYS];
+    struct nigh__log_room room;
     nigh_document document;
     *documents = *bytes = 0;
     nigh_status status = nigh__log_reader_open(directory, plan, &reader, error);
     if (status != NIGH_OK) return status;
     while (status == NIGH_OK && (status = nigh__log_next(&reader, &record, error)) == NIGH_OK) {
-        status = nigh__log_document(&reader, &record, keys, &document, error);
+        status = nigh__log_document(&reader, &record, &room, &document, error);
         ++*documents;
         *bytes = record.end;
     }

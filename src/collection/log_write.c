@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "collection/directory.h"
 #include "collection/log.h"
 
@@ -120,19 +121,21 @@ static void put_document(const struct nigh__log *log, const struct nigh__log_doc
     at = put(at, document->keys, (size_t)entry->key_count * 4);
     at = put(at, document->id, entry->id_length);
     at = put(at, document->metadata, entry->metadata_length);
-    (void)put(at, document->text, (size_t)entry->text_length);
+    at = put(at, document->text, (size_t)entry->text_length);
+    if ((entry->flags & NIGH__LOG_HAS_VALUES) != 0) nigh__values_pack(document->values, document->value_count, at);
 }
 
 nigh_status nigh__log_add(struct nigh__log *log, const nigh_document *document, nigh_error *error) {
-    const struct nigh__log_document entry = {.flags = (document->id != NULL ? NIGH__LOG_HAS_ID : 0) |
-                                                      (document->weights != NULL ? NIGH__LOG_HAS_WEIGHTS : 0) |
-                                                      (document->text != NULL ? NIGH__LOG_HAS_TEXT : 0),
-                                             .id_length = document->id == NULL ? 0 : (uint32_t)document->id_length,
-                                             .metadata_length =
-                                                 document->metadata == NULL ? 0 : (uint32_t)document->metadata_length,
-                                             .key_count = document->keys == NULL ? 0 : document->key_count,
-                                             .text_length = document->text == NULL ? 0 : document->text_length};
-    const uint64_t length = nigh__log_before_text(&entry, log->plan.width_bits) + entry.text_length;
+    const size_t values = document->values == NULL ? 0 : nigh__values_size(document->values, document->value_count);
+    const struct nigh__log_document entry = {
+        .flags = (document->id != NULL ? NIGH__LOG_HAS_ID : 0) |
+                 (document->weights != NULL ? NIGH__LOG_HAS_WEIGHTS : 0) |
+                 (document->text != NULL ? NIGH__LOG_HAS_TEXT : 0) | (values != 0 ? NIGH__LOG_HAS_VALUES : 0),
+        .id_length = document->id == NULL ? 0 : (uint32_t)document->id_length,
+        .metadata_length = document->metadata == NULL ? 0 : (uint32_t)document->metadata_length,
+        .key_count = document->keys == NULL ? 0 : document->key_count,
+        .text_length = document->text == NULL ? 0 : document->text_length};
+    const uint64_t length = nigh__log_before_text(&entry, log->plan.width_bits) + entry.text_length + values;
     nigh_status status = usable(log, error);
     if (status != NIGH_OK) return status;
     if (length > NIGH__LOG_MAX_LENGTH)
@@ -207,9 +210,9 @@ static void tell_lost(const struct repair *repair, uint64_t begin, uint64_t end,
 /* As it is, by the next sequence; each is as safe as those before it. */
 static nigh_status save_record(struct repair *repair, const struct nigh__log_record *record, nigh_error *error) {
     struct nigh__log *log = repair->log;
-    uint32_t keys[NIGH_MAX_KEYS];
+    struct nigh__log_room room;
     nigh_document document;
-    const nigh_status status = nigh__log_document(&repair->reader, record, keys, &document, error);
+    const nigh_status status = nigh__log_document(&repair->reader, record, &room, &document, error);
     if (status != NIGH_OK) return status;
     uint8_t *place = begin_record(log, record->length);
     if (place == NULL) return nigh__no_memory(error, "for a log");

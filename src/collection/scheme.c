@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/keep_keys.h"
 #include "base/key_lines.h"
 #include "collection/format.h"
 
@@ -45,7 +46,7 @@ nigh_status nigh__scheme_make(const nigh_context *context, uint32_t width_bits, 
 /* The first line from here on that bits depend on: not those of keys, nor how thresholds came about that are named. */
 static const char *line_of_bits(const char *line) {
     while (strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key", 8) == 0 ||
-           strncmp(line, "binarise=", 9) == 0) {
+           strncmp(line, "binarise=", 9) == 0 || strncmp(line, NIGH__KEEP_KEY, strlen(NIGH__KEEP_KEY)) == 0) {
         line += strcspn(line, "\n");
         line += *line == '\n';
     }

@@ -63,7 +63,8 @@ struct nigh__segment {
     const uint64_t *text_offsets;                /* documents + 1, or NULL: it keeps no texts */
     const struct nigh__text_block *text_blocks;
     const uint8_t *text_bytes;
-    const uint32_t *keys; /* or NULL */
+    const uint32_t *keys;  /* or NULL */
+    const uint8_t *values; /* or NULL: no document has any (collection/values.h) */
 
     /* What stands beside it, by kind. */
     struct nigh__sidecar *sidecars[NIGH__SIDECAR_KINDS]; /* owned; NULL: there is none, or none that can be used: */

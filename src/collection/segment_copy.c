@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
+#include "base/keep_keys.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -24,6 +25,7 @@ nigh_status nigh__segment_copier_init(const nigh_context *context, uint32_t widt
         .band_keys = NIGH__ARRAY(uint32_t),
     };
     nigh__text_cache_init(&out->texts);
+    for (uint32_t i = 0; i < NIGH_MAX_KEEP_KEYS; i++) out->value_texts[i] = (struct nigh__array)NIGH__ARRAY(char);
     if (out->signature != NULL && out->mask != NULL && out->weights != NULL) return NIGH_OK;
     nigh__segment_copier_release(out);
     return nigh__no_memory(error, "for a document");
@@ -36,6 +38,7 @@ void nigh__segment_copier_release(struct nigh__segment_copier *copier) {
     nigh__array_release(copier->context, &copier->id);
     nigh__array_release(copier->context, &copier->metadata);
     nigh__array_release(copier->context, &copier->band_keys);
+    for (uint32_t i = 0; i < NIGH_MAX_KEEP_KEYS; i++) nigh__array_release(copier->context, &copier->value_texts[i]);
     nigh__text_cache_release(copier->context, &copier->texts);
 }
 
@@ -89,6 +92,29 @@ static nigh_status read_texts(struct nigh__segment_copier *copier, const struct 
     return nigh__segment_text(segment, document, &copier->texts, &out->text, &out->text_length, error);
 }
 
+static nigh_status find_columns(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                                nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (copier->columns_segment == segment) return NIGH_OK;
+    copier->value_count = nigh__keep_keys_count(segment->scheme);
+    for (uint32_t i = 0; i < copier->value_count && status == NIGH_OK; i++)
+        status = nigh__segment_column(segment, i, &copier->columns[i], error);
+    copier->columns_segment = status == NIGH_OK ? segment : NULL;
+    return status;
+}
+
+static nigh_status read_values(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
+                               uint32_t document, nigh_document *out, nigh_error *error) {
+    if (segment->values == NULL) return NIGH_OK;
+    nigh_status status = find_columns(copier, segment, error);
+    out->values = copier->values;
+    out->value_count = copier->value_count;
+    for (uint32_t i = 0; i < copier->value_count && status == NIGH_OK; i++)
+        status = nigh__segment_value(segment, &copier->columns[i], document, &copier->values[i],
+                                     &copier->value_texts[i], error);
+    return status;
+}
+
 /* That of its row: the first document of a row in a part is the first of it in what they become. */
 static nigh_status read_mask(struct nigh__segment_copier *copier, const struct nigh__segment *segment,
                              uint32_t document, nigh_document *out, nigh_error *error) {
@@ -126,6 +152,7 @@ static nigh_status read_document(struct nigh__segment_copier *copier, const stru
     if (status == NIGH_OK) status = read_mask(copier, segment, document, out, error);
     if (status == NIGH_OK) status = read_texts(copier, segment, document, out, error);
     if (status == NIGH_OK) status = read_keys(copier, segment, document, out, error);
+    if (status == NIGH_OK) status = read_values(copier, segment, document, out, error);
     return status;
 }
 

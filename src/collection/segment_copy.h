@@ -6,6 +6,7 @@
 #include "collection/segment.h"
 #include "collection/segment_write.h"
 #include "collection/texts.h"
+#include "collection/values.h"
 
 /* Room for one document after the other. */
 struct nigh__segment_copier {
@@ -19,7 +20,12 @@ struct nigh__segment_copier {
     struct nigh__array band_keys;             /* of uint32_t: those of a key block, NIGH__KEY_BLOCK a band */
     const struct nigh__segment *keys_segment; /* which block that is; NULL: none yet */
     uint32_t keys_block;
-    uint32_t keys[NIGH_MAX_KEYS]; /* of the document at hand */
+    uint32_t keys[NIGH_MAX_KEYS];                /* of the document at hand */
+    const struct nigh__segment *columns_segment; /* whose columns are these; NULL: none yet */
+    struct nigh__value_column columns[NIGH_MAX_KEEP_KEYS];
+    nigh_value values[NIGH_MAX_KEEP_KEYS];              /* of the document at hand */
+    struct nigh__array value_texts[NIGH_MAX_KEEP_KEYS]; /* of char: of these */
+    uint32_t value_count;
 };
 
 nigh_status nigh__segment_copier_init(const nigh_context *context, uint32_t width_bits,

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/keep_keys.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/directory.h"
@@ -180,6 +181,8 @@ static nigh_status read_scheme(const struct nigh__file *file, struct nigh__segme
         return corrupt(file, entry->offset, "the scheme holds a zero byte", error);
     if (!nigh__scheme_sound(segment->scheme, segment->width_bits))
         return corrupt(file, entry->offset, "the scheme is malformed", error);
+    if (has(segment, NIGH__SECTION_VALUES) && (nigh__keep_keys_count(segment->scheme) == 0 || segment->documents == 0))
+        return corrupt(file, NIGH__TABLE_AT, "section 21 does not go with the scheme, or with no documents", error);
     return NIGH_OK;
 }
 
@@ -242,6 +245,7 @@ void nigh__segment_point(struct nigh__segment *segment) {
     segment->text_blocks = section_start(segment, NIGH__SECTION_TEXT_BLOCKS);
     segment->text_bytes = section_start(segment, NIGH__SECTION_TEXT_BYTES);
     segment->keys = section_start(segment, NIGH__SECTION_KEYS);
+    segment->values = section_start(segment, NIGH__SECTION_VALUES);
 }
 
 static nigh_status open_and_map(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,

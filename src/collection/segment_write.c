@@ -18,6 +18,7 @@
 #include "collection/sections.h"
 #include "collection/spool.h"
 #include "collection/texts.h"
+#include "collection/values.h"
 
 struct nigh__segment_writer {
     const nigh_context *context;
@@ -44,6 +45,7 @@ struct nigh__segment_writer {
     struct nigh__spool weights;           /* open once a document has them */
     struct nigh__spool masks;             /* the same; one a row */
     struct nigh__texts_writer texts;
+    struct nigh__values_writer *values; /* NULL: the scheme keeps no keys */
 };
 
 uint32_t nigh__segment_writer_documents(const struct nigh__segment_writer *writer) {
@@ -86,6 +88,7 @@ nigh_status nigh__segment_writer_open(const nigh_context *context, const struct 
         status = nigh__no_memory(error, "for the documents of a segment");
     else
         status = create_file(writer, error);
+    if (status == NIGH_OK) status = nigh__values_writer_new(context, plan->scheme, &writer->values, error);
     if (status == NIGH_OK)
         *out = writer;
     else
@@ -207,6 +210,7 @@ nigh_status nigh__segment_writer_add(struct nigh__segment_writer *writer, const 
     if (status == NIGH_OK) status = add_metadata(writer, document, error);
     if (status == NIGH_OK) status = add_weights(writer, document, error);
     if (status == NIGH_OK) status = nigh__texts_writer_add(&writer->texts, document, error);
+    if (status == NIGH_OK) status = nigh__values_writer_add(writer->values, document, error);
     if (status != NIGH_OK) return status;
 
     memcpy(writer->row, document->signature, nigh__row_bytes(writer->width_bits)); /* what follows stays zero */
@@ -322,6 +326,7 @@ static nigh_status write_sections(struct nigh__segment_writer *writer, struct ni
         status = nigh__spool_write(&writer->masks, &writer->sections, NIGH__SECTION_MASKS,
                                    writer->words * sizeof(uint64_t), error);
     if (status == NIGH_OK) status = nigh__texts_writer_finish(&writer->texts, &writer->sections, error);
+    if (status == NIGH_OK) status = nigh__values_writer_finish(writer->values, &writer->sections, error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
         if (writer->kept[kind].bytes != NULL)
             status = nigh__section_write(&writer->sections, nigh__attachment_section(kind), writer->kept[kind].bytes,
@@ -373,6 +378,7 @@ void nigh__segment_writer_close(struct nigh__segment_writer *writer, bool keep) 
     nigh__spool_release(&writer->weights);
     nigh__spool_release(&writer->masks);
     nigh__texts_writer_release(&writer->texts);
+    nigh__values_writer_free(writer->values);
     nigh__section_writer_release(&writer->sections);
     if (writer->file.open && !keep) remove_file(writer);
     if (writer->file.context != NULL) nigh__file_release(&writer->file);

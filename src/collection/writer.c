@@ -21,6 +21,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/keep_keys.h"
 #include "base/key_lines.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -34,6 +35,7 @@
 #include "collection/scheme.h"
 #include "collection/segment_write.h"
 #include "collection/state.h"
+#include "collection/values.h"
 #include "collection/writer.h"
 #include "signature/thresholds.h"
 
@@ -62,6 +64,7 @@ struct nigh_writer {
     bool has_masks;                       /* the same */
     bool has_text;                        /* the same */
     uint32_t key_count;                   /* the same */
+    uint32_t keep_keys;                   /* that the scheme names: so many values, or none, does a document have */
     struct nigh__progress progress;
 };
 
@@ -78,12 +81,18 @@ static nigh_status make_directory(struct nigh_writer *writer, nigh_error *error)
     return nigh__fail_system(error, failed, writer->path, "create");
 }
 
+/* Whether the keys to keep are those of what is there; where none are given they are. */
+static bool keys_fit(const struct nigh_writer *writer) {
+    const char *there = nigh_collection_scheme(writer->old);
+    return nigh__keep_keys_count(writer->scheme) == 0 || nigh__keep_keys_same(writer->scheme, there);
+}
+
 /* Bits that the caller made may join those that were floats: who binarises by hand knows what is there. */
 static nigh_status adopt_scheme(struct nigh_writer *writer, nigh_error *error) {
     const char *there = nigh_collection_scheme(writer->old);
     const char *kind = nigh__key_lines_find(there, "kind=");
     if (!writer->own_signatures || writer->old->width_bits != writer->width_bits || kind == NULL ||
-        strncmp(kind, "signatures\n", 11) != 0)
+        strncmp(kind, "signatures\n", 11) != 0 || !keys_fit(writer))
         return NIGH_OK;
     char *scheme = nigh__string_copy(writer->context, there);
     if (scheme == NULL) return nigh__no_memory(error, "for a scheme");
@@ -104,6 +113,10 @@ static nigh_status fits_old(const struct nigh_writer *writer, nigh_error *error)
     if (old->width_bits != writer->width_bits)
         return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
                              "the collection has %u bits, these signatures %u", old->width_bits, writer->width_bits);
+    if (!keys_fit(writer))
+        return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET, "it keeps the keys %s, and not %s",
+                             nigh__keep_keys_shown(nigh_collection_scheme(old)).text,
+                             nigh__keep_keys_shown(writer->scheme).text);
     if (strcmp(nigh_collection_scheme(old), writer->scheme) != 0)
         return nigh__fail_at(error, NIGH_EMISMATCH, writer->path, NIGH_NO_OFFSET,
                              "the collection's signatures were made by another scheme");
@@ -156,6 +169,7 @@ static nigh_status settle_logs(const struct nigh_writer *writer, nigh_error *err
 }
 
 static nigh_status begin_segment(struct nigh_writer *writer, nigh_error *error) {
+    writer->keep_keys = nigh__keep_keys_count(writer->scheme);
     struct nigh__segment_plan plan = {.directory = &writer->directory,
                                       .number = writer->number++,
                                       .width_bits = writer->width_bits,
@@ -218,6 +232,25 @@ static nigh_status options_sound(const nigh_writer_options *options, nigh_error 
     return nigh__fail(error, NIGH_EMISMATCH, "%u thresholds for signatures of %u bits", count, options->width_bits);
 }
 
+/* The lines, with those of the keys to keep where they do not have them. */
+static nigh_status make_scheme(struct nigh_writer *writer, const nigh_writer_options *chosen, const char *lines,
+                               nigh_error *error) {
+    const nigh_context *context = writer->context;
+    char *plain = NULL;
+    char *keys = NULL;
+    nigh_status status = nigh__scheme_make(context, chosen->width_bits, lines, &plain, error);
+    if (status == NIGH_OK && nigh__keep_keys_are(plain, chosen->keep_keys, chosen->keep_key_count))
+        writer->scheme = plain;
+    else if (status == NIGH_OK)
+        status = nigh__keep_keys_lines(context, chosen->keep_keys, chosen->keep_key_count, &keys, error);
+    if (status == NIGH_OK && writer->scheme == NULL)
+        status = nigh__key_lines_merge(context, plain, keys == NULL ? "" : keys, NIGH__MAX_SCHEME_LENGTH, "the scheme",
+                                       &writer->scheme, error);
+    if (writer->scheme != plain) nigh__free(context, plain);
+    nigh__free(context, keys);
+    return status;
+}
+
 /* What is kept with the documents, and the lines that say so. */
 static nigh_status choose_scheme(struct nigh_writer *writer, const nigh_writer_options *chosen, nigh_error *error) {
     const nigh_thresholds *thresholds = chosen->thresholds;
@@ -229,8 +262,7 @@ static nigh_status choose_scheme(struct nigh_writer *writer, const nigh_writer_o
     if (thresholds != NULL && thresholds->count != 0)
         writer->kept[NIGH__ATTACHMENT_THRESHOLDS] = (nigh_attachment){
             .bytes = thresholds->values, .length = thresholds->count * sizeof(double), .name = thresholds->name};
-    return nigh__scheme_make(writer->context, chosen->width_bits, thresholds != NULL ? lines.text : chosen->scheme,
-                             &writer->scheme, error);
+    return make_scheme(writer, chosen, thresholds != NULL ? lines.text : chosen->scheme, error);
 }
 
 nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
@@ -364,6 +396,7 @@ static nigh_status document_sound(struct nigh_writer *writer, const nigh_documen
     if (status == NIGH_OK) status = weights_agree(writer, document, error);
     if (status == NIGH_OK) status = masks_agree(writer, document, error);
     if (status == NIGH_OK) status = texts_agree(writer, document, error);
+    if (status == NIGH_OK) status = nigh__document_values_check(document, writer->keep_keys, error);
     if (status != NIGH_OK || document->id == NULL) return status;
     const char *problem = nigh__id_problem(document->id_length);
     if (problem != NULL) return nigh__fail(error, NIGH_EINVAL, "%s", problem);
@@ -595,6 +628,8 @@ nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error) {
 }
 
 nigh_collection *nigh__writer_collection(const nigh_writer *writer) { return writer->old; }
+
+uint32_t nigh__writer_keep_keys(const nigh_writer *writer) { return writer->keep_keys; }
 
 const struct nigh__file *nigh__writer_directory(const nigh_writer *writer) { return &writer->directory; }
 

@@ -19,6 +19,8 @@ nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error);
 
 /* What is there, without what was added since; NULL: nothing.  Until the writer is renewed or closed. */
 nigh_collection *nigh__writer_collection(const nigh_writer *writer);
+/* How many keys it keeps of every document. */
+uint32_t nigh__writer_keep_keys(const nigh_writer *writer);
 /* The directory that it has locked. */
 const struct nigh__file *nigh__writer_directory(const nigh_writer *writer);
 /* The log that goes with what is there. */

@@ -9,7 +9,10 @@
 /* NIGH_EEXISTS is told of the document, and no failure. */
 static nigh_status offer_one(nigh_against *against, size_t index, bool weights, nigh_error *error) {
     nigh_document document = nigh__incoming_document(&against->incoming, index);
+    nigh_value values[NIGH_MAX_KEEP_KEYS];
     nigh_error problem;
+    document.value_count = nigh__incoming_values(&against->incoming, index, values);
+    if (document.value_count > 0) document.values = values;
     if (!weights) document.weights = NULL;
     nigh_status status = nigh_writer_add(against->writer, &document, &problem);
     if (status == NIGH_OK) against->added_as[index] = against->info.documents + against->info.added++;

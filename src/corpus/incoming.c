@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/value.h"
 
 void nigh__incoming_init(const nigh_context *context, uint32_t width_bits, struct nigh__incoming *incoming) {
     *incoming = (struct nigh__incoming){
@@ -28,7 +29,7 @@ void nigh__incoming_release(struct nigh__incoming *incoming) {
 
 static size_t texts_end(const struct nigh__incoming *incoming, size_t count) {
     const struct nigh__text_ends *ends = incoming->ends.data;
-    return count == 0 ? 0 : ends[count - 1].metadata;
+    return count == 0 ? 0 : ends[count - 1].values;
 }
 
 static bool append_all(struct nigh__incoming *incoming, const nigh_document *document) {
@@ -39,11 +40,13 @@ static bool append_all(struct nigh__incoming *incoming, const nigh_document *doc
         !nigh__bytes_append(incoming->context, &incoming->weights, document->weights,
                             incoming->keep_weights ? incoming->width_bits : 0) ||
         !nigh__bytes_append(incoming->context, &incoming->texts, document->id, id_length) ||
-        !nigh__bytes_append(incoming->context, &incoming->texts, document->metadata, metadata_length))
+        !nigh__bytes_append(incoming->context, &incoming->texts, document->metadata, metadata_length) ||
+        !nigh__values_append(incoming->context, &incoming->texts, document->values, document->value_count))
         return false;
     struct nigh__text_ends *ends = nigh__array_add(incoming->context, &incoming->ends, 1);
     if (ends == NULL) return false;
-    ends->metadata = incoming->texts.count;
+    ends->values = incoming->texts.count;
+    ends->metadata = ends->values - nigh__values_size(document->values, document->value_count);
     ends->id = ends->metadata - metadata_length;
     return true;
 }
@@ -90,4 +93,12 @@ nigh_document nigh__incoming_document(const struct nigh__incoming *incoming, siz
     if (document.id_length > 0) document.id = texts + begin;
     if (document.metadata_length > 0) document.metadata = texts + ends->id;
     return document;
+}
+
+uint32_t nigh__incoming_values(const struct nigh__incoming *incoming, size_t index, nigh_value *out) {
+    const struct nigh__text_ends *ends = (const struct nigh__text_ends *)incoming->ends.data + index;
+    const uint8_t *packed = (const uint8_t *)incoming->texts.data + ends->metadata;
+    uint32_t count = 0;
+    if (ends->values > ends->metadata) (void)nigh__values_unpack(packed, ends->values - ends->metadata, out, &count);
+    return count;
 }

@@ -4,7 +4,7 @@
  * documents are held against it.  One more pass over the input; what a thread makes of a
  * document travels as
  *
- *     struct made | signature | keys of the bands, uint32_t each | id | snippet | text
+ *     struct made | signature | keys of the bands, uint32_t each | id | snippet | text | values
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "dedup/dedup_options.h"
 #include "dedup/pass.h"
 #include "signature/band_keys.h"
@@ -22,6 +23,7 @@ struct made {
     uint64_t text_hash;
     uint32_t id_length, snippet_length;
     uint64_t text_length;
+    size_t values_length; /* packed (base/value.h) */
 };
 
 struct adding {
@@ -29,6 +31,7 @@ struct adding {
     nigh_writer *writer;
     nigh_dedup_add_options options;
     uint32_t keys[NIGH__MAX_BANDS];
+    nigh_value values[NIGH_MAX_KEEP_KEYS];
     char id[NIGH_MAX_ID_LENGTH];
 };
 
@@ -43,7 +46,8 @@ static nigh_status work(struct nigh__pass_worker *worker, const nigh_text *text,
     uint32_t keys[NIGH__MAX_BANDS];
     struct made made = {.text_hash = nigh__hash(text->text, text->text_length),
                         .id_length = (uint32_t)nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH),
-                        .text_length = text->text_length};
+                        .text_length = text->text_length,
+                        .values_length = nigh__values_size(text->values, text->value_count)};
     nigh_status status = nigh__pass_sign(worker, text, features, row, whole, error);
     if (status != NIGH_OK) return status;
     nigh__bands_keep(whole, worker->plan->bands, keys);
@@ -58,8 +62,9 @@ static nigh_status work(struct nigh__pass_worker *worker, const nigh_text *text,
         made.snippet_length = (uint32_t)nigh__snippet_make(text->text, text->text_length, snippet, most);
         product->count -= most - made.snippet_length;
     }
-    good =
-        good && (most == 0 || snippet != NULL) && nigh__bytes_append(context, product, text->text, text->text_length);
+    good = good && (most == 0 || snippet != NULL) &&
+           nigh__bytes_append(context, product, text->text, text->text_length) &&
+           nigh__values_append(context, product, text->values, text->value_count);
     if (!good) return nigh__no_memory(error, "to add documents");
     memcpy((uint8_t *)product->data + begin, &made, sizeof made);
     return NIGH_OK;
@@ -99,6 +104,9 @@ static nigh_status take(void *user, uint64_t number, const nigh_text *text, cons
     document.metadata_length = made.snippet_length;
     document.text = document.id + made.id_length + made.snippet_length;
     document.text_length = (size_t)made.text_length;
+    (void)nigh__values_unpack((const uint8_t *)document.text + document.text_length, made.values_length, adding->values,
+                              &document.value_count);
+    if (document.value_count > 0) document.values = adding->values;
     nigh_status status = nigh_writer_add(adding->writer, &document, error);
     const bool renamed = status == NIGH_EEXISTS;
     if (renamed) status = add_renamed(adding, &document, made.text_hash, error);

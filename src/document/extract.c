@@ -13,11 +13,14 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "document/charset.h"
 #include "document/html.h"
 #include "document/http.h"
 #include "document/json.h"
 #include "document/json_quote.h"
+#include "document/kept_value.h"
+#include "document/keys_there.h"
 #include "document/ledger.h"
 #include "document/trec_text.h"
 #include "document/utf8.h"
@@ -31,6 +34,9 @@ struct nigh__extractor {
     const char *score_key, *label_key, *part_key; /* NULL: none */
     const char *const *more_text_keys;
     size_t more_text_key_count;
+    const char *const *keep_keys;
+    uint32_t keep_key_count;
+    nigh_value values[NIGH_MAX_KEEP_KEYS]; /* of the last document */
     uint64_t max_bytes;
     uint32_t max_depth;
     struct nigh__json *json;
@@ -70,6 +76,8 @@ nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_rea
         .part_key = options->part_key,
         .more_text_keys = options->more_text_keys,
         .more_text_key_count = options->more_text_key_count,
+        .keep_keys = options->keep_keys,
+        .keep_key_count = (uint32_t)options->keep_key_count,
         .max_bytes = options->max_document_bytes,
         .max_depth = options->max_depth,
         .text = NIGH__ARRAY(char),
@@ -239,55 +247,7 @@ static nigh_status json_text(struct job *job) {
     return status;
 }
 
-/* ------------------------------------------------------------- keys there are */
-
-#define KEY_SHOWN 60u   /* bytes of a key */
-#define KEYS_SHOWN 120u /* bytes of all of them but the last */
-
-struct keys {
-    char others[KEYS_SHOWN + 2 * KEY_SHOWN]; /* "uid, title, " */
-    char best[KEY_SHOWN + 1];                /* that of the longest text */
-    size_t used, best_text;
-    bool more; /* than are shown */
-};
-
-static void keys_add(struct keys *keys, const char *key) {
-    if (key[0] == '\0') return;
-    keys->more = keys->more || keys->used > KEYS_SHOWN;
-    if (!keys->more)
-        keys->used += (size_t)snprintf(keys->others + keys->used, sizeof keys->others - keys->used, "%s, ", key);
-}
-
-static void keys_take(void *user, const char *key, size_t length, size_t text_length) {
-    struct keys *keys = user;
-    char copy[KEY_SHOWN + 1] = {0};
-    if (length > KEY_SHOWN) length = nigh__utf8_cut(key, KEY_SHOWN);
-    memcpy(copy, key, length);
-    copy[length] = '\0';
-    if (text_length <= keys->best_text) {
-        keys_add(keys, copy);
-        return;
-    }
-    keys_add(keys, keys->best);
-    memcpy(keys->best, copy, sizeof copy);
-    keys->best_text = text_length;
-}
-
-/* What the first record has instead of the key, that of the longest text last. */
-static void keys_tell(struct job *job, const char *source, const struct nigh__record *record, nigh_error *error) {
-    struct keys keys = {.used = 0};
-    nigh__json_keys(job->extractor->json, keys_take, &keys);
-    char why[sizeof error->why];
-    const char *key = job->extractor->text_key;
-    const char *none = keys.used == 0 ? "no keys" : "but no text under them";
-    int used = snprintf(why, sizeof why, "no record has '%.*s'; the first has %s%s%s", (int)KEY_SHOWN, key, keys.others,
-                        keys.more ? "and others, " : "", keys.best_text == 0 ? none : keys.best);
-    (void)nigh__fail_line(error, NIGH_EFORMAT, source, record->line, "%s", why);
-    error->reason = NIGH_REASON_NO_KEY;
-    if (keys.best_text > 0 && used > 0 && (size_t)used < sizeof why)
-        error->name_at = (uint32_t)((size_t)used - strlen(keys.best));
-    job->extractor->told_keys = true;
-}
+/* ------------------------------------------------------------------- score */
 
 static void json_score(struct job *job) {
     struct nigh__json_value value;
@@ -405,6 +365,20 @@ static nigh_status json_lines(struct job *job, struct nigh__span line, const cha
     return lines_finish(job, &lines, key, out);
 }
 
+/* Of a text that is too long nothing is kept, and there is a remark. */
+static void json_values(const struct job *job) {
+    struct nigh__extractor *extractor = job->extractor;
+    for (uint32_t i = 0; i < extractor->keep_key_count; i++) {
+        const struct nigh__kept_place place = {
+            .key = extractor->keep_keys[i], .columns = job->columns, .has_large = job->has_large};
+        size_t too_long = 0;
+        extractor->values[i] = nigh__kept_value(extractor->json, &place, &too_long);
+        if (too_long != 0)
+            (void)nigh__fail(&extractor->remark, NIGH_ELIMIT, "'%.80s' has %zu bytes, and is not kept: %u are allowed",
+                             place.key, too_long, NIGH_MAX_VALUE_LENGTH);
+    }
+}
+
 /* It says what a document is for, which is one thing. */
 static void part_check(struct job *job, const char *key) {
     if (job->part.length == 0 || memchr(job->part.text, '\n', job->part.length) == NULL) return;
@@ -442,6 +416,7 @@ static nigh_status json_extract(struct job *job) {
         status = json_lines(job, line, job->extractor->label_key, &job->extractor->label, &job->label);
     if (status == NIGH_OK) status = json_part(job, line);
     if (status == NIGH_OK) json_score(job);
+    if (status == NIGH_OK) json_values(job);
     if (status == NIGH_OK) status = json_id(job);
     if (status == NIGH_OK) status = json_text(job);
     return status;
@@ -481,9 +456,13 @@ static nigh_status given_extract(struct job *job) {
     struct nigh__given given;
     const char *end = job->record.text - sizeof given;
     memcpy(&given, end, sizeof given);
-    const struct nigh__span part = {end - given.part_length, given.part_length};
+    const struct nigh__span packed = {end - given.values_length, given.values_length};
+    const struct nigh__span part = {packed.text - given.part_length, given.part_length};
     const struct nigh__span label = {part.text - given.label_length, given.label_length};
+    uint32_t values = 0;
     job->score = given.score;
+    if (!nigh__values_unpack((const uint8_t *)packed.text, packed.length, extractor->values, &values))
+        return nigh__fail(job->error, NIGH_EFORMAT, "its values cannot be read");
     nigh_status status = given_lines(job, label, "label", &extractor->label, &job->label);
     if (status == NIGH_OK) status = given_lines(job, part, "part", &extractor->part, &job->part);
     if (status != NIGH_OK) return status;
@@ -665,6 +644,7 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     *repaired = NIGH_NO_OFFSET;
     extractor->remark.status = NIGH_OK;
     extractor->sieved = NIGH__SIEVED_NOT;
+    memset(extractor->values, 0, sizeof extractor->values);
     buffers_clear(extractor);
     nigh_status status = record_extract(&job, record->kind);
     if (status == NIGH_OK) status = job_finish(&job, own_id, record->placed);
@@ -672,7 +652,10 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
     if (status == NIGH_ENOTFOUND && error != NULL) {
         error->reason = NIGH_REASON_NONE;
-        if (job.has_no_key && !extractor->told_keys) keys_tell(&job, source, record, error);
+        if (job.has_no_key && !extractor->told_keys) {
+            nigh__keys_there_tell(extractor->json, extractor->text_key, source, record->line, error);
+            extractor->told_keys = true;
+        }
     }
     if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
     lines_remark(&job, record);
@@ -691,6 +674,8 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
                        .label = job.label.length == 0 ? NULL : job.label.text,
                        .label_length = job.label.length,
                        .part = job.part.length == 0 ? NULL : job.part.text,
-                       .part_length = job.part.length};
+                       .part_length = job.part.length,
+                       .values = extractor->keep_key_count == 0 ? NULL : extractor->values,
+                       .value_count = extractor->keep_key_count};
     return NIGH_OK;
 }

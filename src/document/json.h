@@ -44,8 +44,8 @@ enum nigh__json_type {
     NIGH__JSON_STRINGS,
     NIGH__JSON_INTEGER,
     NIGH__JSON_REAL,
-    NIGH__JSON_BOOLEAN, /* these two from nigh__json_visit() alone: to nigh__json_find() they are others */
-    NIGH__JSON_NULL,
+    NIGH__JSON_BOOLEAN,
+    NIGH__JSON_NULL, /* from nigh__json_visit() alone: to nigh__json_find() it is another */
     NIGH__JSON_OTHER
 };
 

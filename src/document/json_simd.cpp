@@ -179,6 +179,8 @@ void nigh__json_find(const struct nigh__json *json, const char *path, struct nig
     simdjson::dom::array array;
     if (found.get(array) == simdjson::SUCCESS)
         describe_strings(array, out);
+    else if (found.get(out->truth) == simdjson::SUCCESS)
+        out->type = NIGH__JSON_BOOLEAN;
     else
         (void)describe_scalar(found, out);
 }

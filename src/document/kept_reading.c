@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/keep_keys.h"
 #include "base/key_lines.h"
 #include "base/status.h"
 #include "document/document_options.h"
@@ -56,6 +57,10 @@ static nigh_status texts_check(const nigh_text_reader_options *options, nigh_err
     for (size_t i = 0; i < KEYS; i++)
         if (keys[i] != NULL && keys[i][0] == '\0') return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
     nigh_status status = list_check(options->more_text_keys, options->more_text_key_count, "key", error);
+    if (status == NIGH_OK) status = list_check(options->keep_keys, options->keep_key_count, "key to keep", error);
+    if (status == NIGH_OK && options->keep_key_count > NIGH_MAX_KEEP_KEYS)
+        return nigh__fail(error, NIGH_EINVAL, "%zu keys to keep; %u are allowed", options->keep_key_count,
+                          NIGH_MAX_KEEP_KEYS);
     if (status == NIGH_OK) status = list_check(options->include, options->include_count, "pattern", error);
     return status == NIGH_OK ? list_check(options->exclude, options->exclude_count, "pattern", error) : status;
 }
@@ -82,6 +87,7 @@ static bool texts_keep(struct nigh__kept_options *kept) {
            text_keep(kept, &options->score_key) && text_keep(kept, &options->label_key) &&
            text_keep(kept, &options->part_key) && text_keep(kept, &options->only_language) &&
            list_keep(kept, &options->more_text_keys, options->more_text_key_count) &&
+           list_keep(kept, &options->keep_keys, options->keep_key_count) &&
            list_keep(kept, &options->include, options->include_count) &&
            list_keep(kept, &options->exclude, options->exclude_count);
 }
@@ -115,6 +121,26 @@ static bool scheme_keys(struct nigh__kept_options *kept, nigh_text_reader_option
     return kept_all;
 }
 
+/* The keys to keep, where none are given. */
+static bool scheme_keep_keys(struct nigh__kept_options *kept, nigh_text_reader_options *out) {
+    const char *scheme = kept->options.scheme;
+    const uint32_t count = nigh__keep_keys_count(scheme);
+    if (count == 0 || out->keep_key_count != 0) return true;
+    const char **keys = nigh__alloc_zero(kept->context, count, sizeof *keys);
+    if (!own(kept, keys)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = 0;
+        const char *key = nigh__keep_keys_name(scheme, i, &length);
+        char *copy = nigh__alloc_zero(kept->context, length + 1, 1);
+        if (!own(kept, copy)) return false;
+        memcpy(copy, key, length);
+        keys[i] = copy;
+    }
+    out->keep_keys = keys;
+    out->keep_key_count = count;
+    return true;
+}
+
 /* Whoever gives other keys may not know that the collection has its own. */
 static void tell_other(const nigh_text_reader_options *given, const char *what, const char *now, const char *before) {
     nigh_error remark;
@@ -136,7 +162,7 @@ static bool scheme_apply(struct nigh__kept_options *kept) {
     nigh_text_reader_options *options = &kept->options;
     nigh_text_reader_options held = {.size = sizeof held};
     if (options->scheme == NULL) return true;
-    if (!scheme_keys(kept, &held)) return false;
+    if (!scheme_keys(kept, &held) || !scheme_keep_keys(kept, options)) return false;
     options->scheme = NULL;
     if (options->id_key == NULL)
         options->id_key = held.id_key;

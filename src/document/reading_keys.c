@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/keep_keys.h"
+#include "base/key_lines.h"
 #include "base/status.h"
 
 #define MAX_KEY 100u
@@ -39,10 +41,9 @@ static void line_add(char *lines, const char *name, const char *key) {
     (void)snprintf(lines + used, MAX_LINE, "%s%s\n", name, key);
 }
 
-nigh_status nigh__reading_keys_lines(const nigh_context *context, const nigh_text_reader_options *options, char **out,
-                                     nigh_error *error) {
+static nigh_status reading_lines(const nigh_context *context, const nigh_text_reader_options *options, char **out,
+                                 nigh_error *error) {
     *out = NULL;
-    if (options == NULL) return NIGH_OK;
     const char *id = options->id_key == NULL ? "id" : options->id_key;
     const char *text = options->text_key == NULL ? "text" : options->text_key;
     const size_t more = options->more_text_key_count;
@@ -54,4 +55,24 @@ nigh_status nigh__reading_keys_lines(const nigh_context *context, const nigh_tex
     for (size_t i = 0; i < more; i++) line_add(lines, nigh__reading_key_name(i + 2).text, options->more_text_keys[i]);
     *out = lines;
     return NIGH_OK;
+}
+
+nigh_status nigh__reading_keys_lines(const nigh_context *context, const nigh_text_reader_options *options, char **out,
+                                     nigh_error *error) {
+    char *reading = NULL;
+    char *keep = NULL;
+    *out = NULL;
+    if (options == NULL) return NIGH_OK;
+    nigh_status status = reading_lines(context, options, &reading, error);
+    if (status == NIGH_OK)
+        status = nigh__keep_keys_lines(context, options->keep_keys, options->keep_key_count, &keep, error);
+    if (status == NIGH_OK && reading != NULL && keep != NULL)
+        status = nigh__key_lines_merge(context, reading, keep, SIZE_MAX, "the keys", out, error);
+    if (status == NIGH_OK && *out == NULL) {
+        *out = keep != NULL ? keep : reading;
+        return NIGH_OK;
+    }
+    nigh__free(context, reading);
+    nigh__free(context, keep);
+    return status;
 }

@@ -15,8 +15,9 @@
 #define NIGH__MAX_KEPT_KEYS 16u
 
 /*
- * The keys of options that need not be complete; owned by the caller.  NULL where they are the usual ones, or where one
- * is too long for a line (100 bytes), is none of printing characters, or there are too many to be kept.
+ * The keys of options that need not be complete, with those to keep; owned by the caller.  NULL where they are the
+ * usual ones, or where one is too long for a line (100 bytes), is none of printing characters, or there are too many to
+ * be kept.  NIGH_EINVAL where that is so of keys to keep.
  */
 nigh_status nigh__reading_keys_lines(const nigh_context *context, const nigh_text_reader_options *options, char **out,
                                      nigh_error *error);

@@ -50,11 +50,12 @@ struct nigh__record {
  * What a caller says of a document beside its id and text.  It lies right before the
  * bytes of the record, wherever that is:
  *
- *     label | part | struct nigh__given | text | id
+ *     label | part | values | struct nigh__given | text | id
  */
 struct nigh__given {
     double score;
     size_t label_length, part_length;
+    size_t values_length; /* packed (base/value.h) */
 };
 
 struct nigh__ledger;

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "document/document_options.h"
 #include "document/split_parts.h"
 #include "document/utf8.h"
@@ -65,6 +66,18 @@ static nigh_status source_next(struct nigh__splitter *splitter, nigh_text *out, 
     return status == NIGH_OK || status == NIGH_END ? status : source_failed(status, "read", error);
 }
 
+/* As many as keys to keep, or none, and each of them sound: it is the caller's mistake where they are not. */
+static nigh_status values_check(const struct nigh__splitter *splitter, nigh_text *text, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    if (text->values == NULL) text->value_count = 0;
+    if (text->value_count != 0 && text->value_count != splitter->options.keep_key_count)
+        return nigh__fail(error, NIGH_EINVAL, "a document with %u values, where %zu keys are kept", text->value_count,
+                          splitter->options.keep_key_count);
+    for (uint32_t i = 0; i < text->value_count && status == NIGH_OK; i++)
+        status = nigh__value_check(&text->values[i], error);
+    return status;
+}
+
 /* What is not there has no length; an id that is not there is that of the place, the number.  Whether it is. */
 static bool text_complete(struct nigh__splitter *splitter, nigh_text *text) {
     if (text->text == NULL) text->text = "", text->text_length = 0;
@@ -99,12 +112,18 @@ static nigh_status name_set(struct nigh__splitter *splitter, const nigh_text *te
 /* Before the text, see struct nigh__given; the record begins behind it. */
 static nigh_status given_add(struct nigh__splitter *splitter, const nigh_text *text, nigh_error *error) {
     if (!splitter->pending.wanted) return NIGH_OK;
-    const struct nigh__given given = {text->score, text->label_length, text->part_length};
-    uint8_t *out = nigh__split_bytes(splitter, given.label_length + given.part_length + sizeof given);
+    const struct nigh__given given = {.score = text->score,
+                                      .label_length = text->label_length,
+                                      .part_length = text->part_length,
+                                      .values_length = nigh__values_size(text->values, text->value_count)};
+    uint8_t *out =
+        nigh__split_bytes(splitter, given.label_length + given.part_length + given.values_length + sizeof given);
     if (out == NULL) return nigh__no_memory(error, "for a batch of documents");
     memcpy(out, text->label, given.label_length);
     memcpy(out + given.label_length, text->part, given.part_length);
-    memcpy(out + given.label_length + given.part_length, &given, sizeof given);
+    out += given.label_length + given.part_length;
+    nigh__values_pack(text->values, text->value_count, out);
+    memcpy(out + given.values_length, &given, sizeof given);
     splitter->pending.begin = splitter->batch->bytes.count;
     return NIGH_OK;
 }
@@ -128,6 +147,7 @@ nigh_status nigh__split_source(struct nigh__splitter *splitter, nigh_error *erro
         status = print_close(splitter, error);
         return status == NIGH_OK ? NIGH_END : status;
     }
+    if (status == NIGH_OK) status = values_check(splitter, &text, error);
     if (status != NIGH_OK) return status;
     const bool placed = text_complete(splitter, &text);
     splitter->bytes_read += text.text_length;

@@ -36,6 +36,7 @@
 #include "collection/scheme.h"
 #include "join/join_options.h"
 #include "kernel/hamming.h"
+#include "search/filter.h"
 
 #define DEFAULT_BUDGET (UINT64_C(1) << 34)
 #define DEFAULT_COPIES 1000u
@@ -277,8 +278,12 @@ static nigh_status same_scheme(const nigh_collection *a, const nigh_collection *
     return NIGH_OK;
 }
 
-static nigh_status side_init(struct nigh__join_side *side, const nigh_collection *collection, nigh_error *error) {
+static nigh_status side_init(struct nigh__join_side *side, const nigh_collection *collection, const nigh_filter *filter,
+                             nigh_error *error) {
     side->collection = collection;
+    if (filter != NULL && filter->collection != collection)
+        return nigh__fail(error, NIGH_EINVAL, "the filter is of another collection, or of another opening of it");
+    if (filter != NULL) return nigh__filter_numbers(filter, &side->numbers, &side->count, error);
     side->count = collection->documents - collection->deleted;
     return nigh__collection_living(collection, &side->numbers, error);
 }
@@ -298,8 +303,8 @@ nigh_status nigh_collection_join(const nigh_collection *collection, const nigh_c
     if (other != NULL) status = same_scheme(collection, other, error);
     if (status != NIGH_OK) return status;
     if (join.width_bits == 0) join.width_bits = 64; /* nothing was ever added */
-    status = side_init(&join.sides[0], collection, error);
-    if (status == NIGH_OK && other != NULL) status = side_init(&join.sides[1], other, error);
+    status = side_init(&join.sides[0], collection, join.options.filter, error);
+    if (status == NIGH_OK && other != NULL) status = side_init(&join.sides[1], other, NULL, error);
     if (status == NIGH_OK) status = join_sides(&join, result, error);
     for (int side = 0; side < 2; side++) nigh__free(join.context, join.sides[side].numbers);
     return status;

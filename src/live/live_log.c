@@ -21,6 +21,7 @@ static nigh_status begin_log(nigh_live *live, nigh_error *error) {
 /* For ids and texts, until there is a segment. */
 static nigh_status add_to_tail(nigh_live *live, const nigh_document *document, nigh_error *error) {
     nigh_document kept = *document;
+    kept.value_count = 0;
     kept.metadata = document->text;
     kept.metadata_length = document->text == NULL || live->copies == NULL ? 0 : document->text_length;
     return nigh__incoming_add(&live->tail, &kept, error);
@@ -60,11 +61,11 @@ nigh_status nigh__live_fold(nigh_live *live, nigh_commit *commit, nigh_error *er
 
 static nigh_status read_records(nigh_live *live, struct nigh__log_reader *reader, nigh_error *error) {
     struct nigh__log_record record;
-    uint32_t keys[NIGH_MAX_KEYS];
+    struct nigh__log_room room;
     nigh_document document;
     nigh_status status;
     while ((status = nigh__log_next(reader, &record, error)) == NIGH_OK) {
-        status = nigh__log_document(reader, &record, keys, &document, error);
+        status = nigh__log_document(reader, &record, &room, &document, error);
         if (status == NIGH_OK) status = nigh_writer_add(live->writer, &document, error);
         if (status == NIGH_EEXISTS || status == NIGH_EINVAL || status == NIGH_EMISMATCH) /* it was taken once */
             status = nigh__because(error, NIGH_REASON_DAMAGED_LOG,

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/status.h"
+#include "collection/values.h"
 #include "live/live_parts.h"
 #include "signature/band_keys.h"
 #include "signature/snippet.h"
@@ -36,8 +37,9 @@ static nigh_status check_document(nigh_live *live, const nigh_document *document
     if (document->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "metadata of %zu bytes; %u are allowed", document->metadata_length,
                           NIGH_MAX_METADATA_LENGTH);
-    const nigh_status status =
+    nigh_status status =
         live->signer != NULL ? NIGH_OK : nigh__signature_check(document->signature, live->info.width_bits, error);
+    if (status == NIGH_OK) status = nigh__document_values_check(document, nigh__writer_keep_keys(live->writer), error);
     return status == NIGH_OK ? check_id(live, document, error) : status;
 }
 

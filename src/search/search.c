@@ -68,7 +68,8 @@ struct search {
     uint64_t progress_total;
     nigh_results *results; /* with the sums */
 
-    struct nigh__filter filter;   /* which documents are looked among */
+    nigh_filter own_filter;       /* of what is asked for here; empty where a filter is given */
+    const nigh_filter *filter;    /* which documents are looked among: it, or the one given */
     struct nigh__way *ways;       /* of each segment: decided once, for the file may change */
     uint32_t most_queries;        /* of a batch, for these */
     size_t room;                  /* for queries of a batch */
@@ -381,7 +382,7 @@ static nigh_status choose_ways(struct search *search, nigh_error *error) {
     if (search->ways == NULL) return nigh__no_memory(error, "for the matches");
     for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK; s++) {
         struct nigh__way *way = &search->ways[s];
-        status = nigh__way_choose(way, collection, collection->segments[s], nigh__filter_of(&search->filter, s),
+        status = nigh__way_choose(way, collection, collection->segments[s], nigh__filter_of(search->filter, s),
                                   &search->options, error);
         if (way->batch_queries < search->most_queries) search->most_queries = way->batch_queries;
     }
@@ -532,7 +533,7 @@ static void search_release(struct search *search) {
         nigh__array_release(search->context, &search->matches[q]);
     for (size_t q = 0; search->displaced != NULL && q < search->room; q++)
         nigh__array_release(search->context, &search->displaced[q]);
-    nigh__filter_release(&search->filter);
+    nigh__filter_release(&search->own_filter);
     nigh__array_release(search->context, &search->documents);
     nigh__array_release(search->context, &search->merged);
     nigh__free(search->context, search->answers);
@@ -545,8 +546,21 @@ static void search_release(struct search *search) {
     nigh__free(search->context, search->mask);
 }
 
+/* The one that is given, or one for this search alone. */
+static nigh_status choose_filter(struct search *search, nigh_error *error) {
+    const nigh_search_options *options = &search->options;
+    search->filter = options->filter == NULL ? &search->own_filter : options->filter;
+    if (options->filter == NULL)
+        return nigh__filter_init(&search->own_filter, search->collection, &search->options, error);
+    if (options->among != NULL || options->allow != NULL || options->where != NULL)
+        return nigh__fail(error, NIGH_EINVAL, "a filter goes without among, allow and where, of which it is made");
+    if (options->filter->collection != search->collection)
+        return nigh__fail(error, NIGH_EINVAL, "the filter is of another collection, or of another opening of it");
+    return NIGH_OK;
+}
+
 static nigh_status search_all(struct search *search, const uint8_t *queries, size_t count, nigh_error *error) {
-    nigh_status status = nigh__filter_init(&search->filter, search->collection, &search->options, error);
+    nigh_status status = choose_filter(search, error);
     if (status == NIGH_OK) status = choose_ways(search, error);
     if (status != NIGH_OK) return status;
     const size_t a_batch = batch_size(count, search->most_queries);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/keep_keys.h"
 #include "base/key_lines.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -19,7 +20,7 @@
 #include "text/vocabulary.h"
 
 #define SCHEME_VERSION 1
-#define LINES_SIZE 4096 /* of keys there are 16 of 100 bytes at most */
+#define LINES_SIZE 8192 /* of keys there are 16 of 100 bytes at most, and as many to keep */
 
 /* Of a scheme that nobody asked for.  Twice the widest that pays anywhere in docs/evaluation.md; and for a word of a
  * text that is cut into passages, a hundred times what passages of the usual length take. */
@@ -33,7 +34,9 @@ static const char *const split_names[] = {"none", "sentence", "hard", NULL};
 /* -------------------------------------------------------------- writing -- */
 
 static bool is_reading_key(const char *line) {
-    return strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key=", 9) == 0 || strncmp(line, "text-key.", 9) == 0;
+    return strncmp(line, "id-key=", 7) == 0 || strncmp(line, "text-key=", 9) == 0 ||
+           strncmp(line, "text-key.", 9) == 0 || strncmp(line, NIGH__KEEP_KEY "=", strlen(NIGH__KEEP_KEY) + 1) == 0 ||
+           strncmp(line, NIGH__KEEP_KEY ".", strlen(NIGH__KEEP_KEY) + 1) == 0;
 }
 
 /* The lines of keys that are among others; those that do not fit are left out. */

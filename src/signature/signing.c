@@ -3,7 +3,7 @@
  * Signing what a reader reads, by several threads, in order.  The product of a
  * document is its id and a row for it, or for each of its passages:
  *
- *     struct head | id | row | row | ...
+ *     struct head | id | values | row | row | ...
  *     row: struct row | signature | weights, where kept | mark | snippet | keys | text
  *
  * packed, at any alignment: the structs are copied out, the rest is read in
@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "document/pipeline.h"
 #include "signature/band_keys.h"
 #include "signature/signature_options.h"
@@ -29,7 +30,11 @@
 struct head {
     uint64_t empty; /* passages without a feature */
     size_t id_length;
+    size_t values_length; /* packed: of every row (base/value.h) */
 };
+
+/* Where the rows begin. */
+static size_t rows_at(const struct head *head) { return sizeof *head + head->id_length + head->values_length; }
 
 struct row {
     uint64_t text_offset, text_length;
@@ -44,6 +49,8 @@ struct row {
 struct nigh_signing {
     nigh_document document; /* the one given out */
     uint32_t keys[NIGH__MAX_BANDS];
+    nigh_value values[NIGH_MAX_KEEP_KEYS]; /* of the document at hand */
+    uint32_t value_count;
     bool splits; /* documents into passages */
     const nigh_context *context;
     const struct nigh__signer_plan *plan;
@@ -154,11 +161,14 @@ static nigh_status add_row(struct worker *worker, const nigh_text *text, const s
 /* Appends the head of a document; *head is written once more when its rows are known. */
 static nigh_status add_head(struct worker *worker, const nigh_text *text, struct nigh__array *product,
                             struct head *head, nigh_error *error) {
-    *head = (struct head){.id_length = nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH)};
-    uint8_t *place = nigh__array_add(worker->signing->context, product, sizeof *head + head->id_length);
+    *head = (struct head){.id_length = nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH),
+                          .values_length = nigh__values_size(text->values, text->value_count)};
+    uint8_t *place =
+        nigh__array_add(worker->signing->context, product, sizeof *head + head->id_length + head->values_length);
     if (place == NULL) return nigh__no_memory(error, "to sign");
     memcpy(place, head, sizeof *head);
     memcpy(place + sizeof *head, text->id, head->id_length);
+    nigh__values_pack(text->values, text->value_count, place + sizeof *head + head->id_length);
     return NIGH_OK;
 }
 
@@ -197,7 +207,7 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
     status = sign_passages(worker, text, product, &head, error);
     if (status != NIGH_OK) return status;
     memcpy((uint8_t *)product->data + begin, &head, sizeof head);
-    return product->count > begin + sizeof head + head.id_length ? NIGH_OK : NIGH_ENOTFOUND;
+    return product->count > begin + rows_at(&head) ? NIGH_OK : NIGH_ENOTFOUND;
 }
 
 /* ------------------------------------------------------------ consuming -- */
@@ -264,7 +274,8 @@ static void show_row(nigh_signing *signing, nigh_signed *out) {
     struct row row;
     memcpy(&row, at, sizeof row);
     nigh_document *document = &signing->document;
-    *document = (nigh_document){.size = sizeof *document};
+    *document = (nigh_document){.size = sizeof *document, .value_count = signing->value_count};
+    if (signing->value_count > 0) document->values = signing->values;
     const nigh_signed shown = {.document = document,
                                .number = text->number,
                                .source = text->source,
@@ -303,7 +314,9 @@ nigh_status nigh_signing_next(nigh_signing *signing, nigh_signed *out, nigh_erro
         }
         signing->documents++;
         memcpy(&signing->head, signing->product.bytes, sizeof signing->head);
-        signing->next_row = sizeof signing->head + signing->head.id_length;
+        signing->next_row = rows_at(&signing->head);
+        (void)nigh__values_unpack(signing->product.bytes + sizeof signing->head + signing->head.id_length,
+                                  signing->head.values_length, signing->values, &signing->value_count);
         signing->empty += signing->head.empty;
     }
     show_row(signing, out);

@@ -62,6 +62,17 @@ static void read_keys(const struct nigh__segment *segment) {
     }
 }
 
+static void read_values(const nigh_collection *collection, const nigh_collection_info *info) {
+    static char text[NIGH_MAX_VALUE_LENGTH];
+    for (uint32_t key = 0; key < info->keep_keys; key++) {
+        nigh_key_info told = {.size = sizeof told};
+        nigh_value value;
+        (void)nigh_collection_key(collection, key, &told, NULL);
+        for (uint64_t i = 0; i < info->documents && i < MAX_SINGLE_TEXTS; i++)
+            (void)nigh_collection_value(collection, i, key, &value, text, sizeof text, NULL);
+    }
+}
+
 static void read_vocabulary(const nigh_collection *collection) {
     nigh_vocabulary *vocabulary = NULL;
     if (nigh_collection_vocabulary(collection, &vocabulary, NULL) == NIGH_OK) nigh_vocabulary_free(vocabulary);
@@ -82,6 +93,7 @@ static void read_collection(nigh_context *context) {
         read_texts(collection, collection->segments[i]);
         read_keys(collection->segments[i]);
     }
+    read_values(collection, &info);
     read_vocabulary(collection);
     read_model(collection);
     static const uint8_t query[NIGH_MAX_WIDTH_BITS / 8];
@@ -96,16 +108,6 @@ static void read_collection(nigh_context *context) {
     (void)nigh_collection_check(context, "c", NULL, NULL, NULL);
 }
 
-/* A manifest that says of the segment what the segment says of itself. */
-static uint32_t name_segment(const uint8_t *file, struct nigh__manifest_entry *entry) {
-    struct nigh__segment_header header;
-    memcpy(&header, file, sizeof header);
-    entry->file_length = header.file_length;
-    entry->documents = header.documents;
-    entry->header_checksum = header.checksum;
-    return header.width_bits;
-}
-
 /* Of blocks of texts too, so that what is not packed reaches what unpacks it. */
 static void forge(uint8_t *file, size_t length, struct nigh__manifest_entry *entry) {
     forge_texts(file, length);
@@ -116,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const struct store_target target = {.file_name = "segment-00000000000000000001",
                                                .manifest_magic = NIGH__MANIFEST_MAGIC,
                                                .header_size = sizeof(struct nigh__segment_header),
-                                               .name = name_segment,
+                                               .name = store_name_segment,
                                                .forge = forge,
                                                .read = read_collection};
     return store_run(&target, data, size);

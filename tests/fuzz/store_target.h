@@ -28,6 +28,16 @@ struct store_target {
     void (*read)(nigh_context *context); /* the store is "c" */
 };
 
+/* Of a segment: what it says of itself. */
+static inline uint32_t store_name_segment(const uint8_t *file, struct nigh__manifest_entry *entry) {
+    struct nigh__segment_header header;
+    memcpy(&header, file, sizeof header);
+    entry->file_length = header.file_length;
+    entry->documents = header.documents;
+    entry->header_checksum = header.checksum;
+    return header.width_bits;
+}
+
 static void store_read(const struct store_target *target, nigh_context *context, struct memory_files *files) {
     struct nigh__manifest_entry entry = {.number = 1};
     const uint32_t width_bits = target->name(files->bytes[0], &entry);

@@ -116,6 +116,9 @@ static const struct golden goldens[] = {
      .recipe = {.width_bits = 44, .seed = 12, .distinct = 40, .masks = true},
      .commits = {60, 20, 2},
      .graph_degree = 8},
+    {.name = "v1-values.nigh",
+     .recipe = {.width_bits = 40, .seed = 14, .distinct = 30, .values = true},
+     .commits = {60, 20, 2}},
 };
 #define GOLDENS (sizeof goldens / sizeof goldens[0])
 

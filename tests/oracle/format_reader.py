@@ -14,8 +14,11 @@ before use; check() does the rest: all checksums, the sections against each othe
 """
 
 import argparse
+import itertools
+import math
 import os
 import re
+import struct
 import subprocess
 import sys
 from array import array
@@ -61,6 +64,9 @@ WEIGHTS, VOCABULARY, MODEL = 11, 12, 13
 MASKS = 20
 TEXT_OFFSETS, TEXT_BLOCKS, TEXT_BYTES, KEYS, ID_KEY = 14, 15, 16, 17, 18
 THRESHOLDS = 19
+VALUES = 21
+MAX_KEEP_KEYS = 16
+MAX_VALUE = 65535
 TEXT_BLOCK_SIZE = 32  # of an entry of section 15
 PLAIN, ZSTD = 0, 1  # codecs
 KEY_BLOCK = 4096  # documents whose keys stand together
@@ -86,6 +92,7 @@ SECTION_NAMES = {
     KEYS: "keys",
     ID_KEY: "id key",
     THRESHOLDS: "thresholds",
+    VALUES: "values",
 }
 REQUIRED = (SCHEME, SIGNATURES, GROUP_STARTS, GROUP_DOCUMENTS, DOCUMENT_ROWS)
 TOGETHER = (
@@ -351,6 +358,7 @@ class Segment(Sectioned):
     """One segment.  Document numbers in here count within it."""
 
     def __init__(self, path, entry, width):
+        self.value_columns = None  # read when they are asked for
         self.path = path
         self.file = Bytes(path)
         self.require_header(entry, width)
@@ -468,8 +476,13 @@ class Segment(Sectioned):
         self.file.require(well_formed, section.offset, "scheme: a line that is not key=value")
         ascending = all(a < b for a, b in zip(keys, keys[1:]))
         self.file.require(ascending, section.offset, "scheme: not sorted by key")
-        bits = {key: value for key, _, value in pairs}.get(b"bits")
+        values = {key: value for key, _, value in pairs}
+        bits = values.get(b"bits")
         self.file.require(bits == b"%d" % self.width, section.offset, "scheme: bits is missing or not the width")
+        names = [b"keep-key"] + [b"keep-key.%d" % number for number in range(2, MAX_KEEP_KEYS + 1)]
+        self.keep_keys = [values[name] for name in itertools.takewhile(values.__contains__, names)]
+        fits = VALUES not in self.sections or (self.keep_keys and self.documents > 0)
+        self.file.require(fits, 52, "values: without keys to keep, or without documents")
 
     # Access.
 
@@ -631,6 +644,8 @@ class Segment(Sectioned):
                 self.metadata(document)
         if TEXT_OFFSETS in self.sections:
             self.check_texts()
+        if VALUES in self.sections:
+            self.columns()
 
     def check_signatures(self):
         """Bits from the width on are zero and no signature is there twice."""
@@ -661,6 +676,71 @@ class Segment(Sectioned):
             return None
         at = self.sections[MASKS].offset + row * self.row_size()
         return self.file.data[at : at + (self.width + 7) // 8]
+
+    def columns(self):
+        """The values of each key that is kept: a list of the distinct ones, and a list of codes, one a document."""
+        section, file = self.sections[VALUES], self.file
+        keys = len(self.keep_keys)
+        self.require_in(VALUES, 0, section.length >= 8 + 24 * keys, "too short")
+        self.require_in(VALUES, 0, file.u64(section.offset) == keys, "not of as many keys as the scheme names")
+        at = 8 + 24 * keys
+        result = []
+        for key in range(keys):
+            head = 8 + 24 * key
+            counts = [file.u32(section.offset + head + 4 * i) for i in range(4)]
+            texts_length = file.u64(section.offset + head + 16)
+            self.require_in(VALUES, head, counts[3] == 0 and sum(counts) <= self.documents, "impossible counts")
+            self.require_in(VALUES, head, counts[2] > 0 or texts_length == 0, "bytes of no text")
+            column, at = self.column(head, counts[:3], texts_length, at)
+            result.append(column)
+        self.require_in(VALUES, at, at == section.length, "bytes behind the last key")
+        return result
+
+    def column(self, head, counts, texts_length, at):
+        """The column whose values begin at `at` of the section; and where it ends."""
+        section, data = self.sections[VALUES], self.file.data
+        integers, reals, texts = counts
+        total = integers + reals + texts
+        width = 0 if total == 0 else 1 if total < 256 else 2 if total < 65536 else 4
+        place = at
+        numbers_end = at + 8 * (integers + reals)
+        offsets_end = numbers_end + (8 * (texts + 1) if texts else 0)
+        texts_end = offsets_end + -(-texts_length // 8) * 8
+        end = texts_end + -(-width * self.documents // 8) * 8
+        self.require_in(VALUES, head, end <= section.length, "values past the end of the section")
+        start = section.offset
+        values = list(struct.unpack_from("<%dq" % integers, data, start + place))
+        for i, real in enumerate(struct.unpack_from("<%dd" % reals, data, start + place + 8 * integers)):
+            whole = math.isfinite(real) and real == math.floor(real) and -(2**63) <= real < 2**63
+            self.require_in(VALUES, place + 8 * (integers + i), math.isfinite(real) and not whole, "no real: %r" % real)
+            values.append(real)
+        offsets = struct.unpack_from("<%dQ" % (texts + 1 if texts else 0), data, start + numbers_end)
+        for i in range(texts):
+            fits = offsets[i] <= offsets[i + 1] <= texts_length and offsets[i + 1] - offsets[i] <= MAX_VALUE
+            self.require_in(VALUES, numbers_end + 8 * i, fits, "a text misplaced")
+            values.append(bytes(data[start + offsets_end + offsets[i] : start + offsets_end + offsets[i + 1]]))
+        whole = not texts or (offsets[0] == 0 and offsets[-1] == texts_length)
+        self.require_in(VALUES, numbers_end, whole, "texts do not fill their bytes")
+        for part in (values[:integers], values[integers : integers + reals], values[integers + reals :]):
+            ascending = all(a < b for a, b in zip(part, part[1:]))
+            self.require_in(VALUES, place, ascending, "values out of order")
+        self.file.require_zeros(start + offsets_end + texts_length, start + texts_end)
+        self.file.require_zeros(start + texts_end + width * self.documents, start + end)
+        codes = [
+            int.from_bytes(data[start + texts_end + width * i : start + texts_end + width * (i + 1)], "little")
+            for i in range(self.documents)
+        ]
+        seen = set(codes) - {0}
+        self.require_in(VALUES, texts_end, seen == set(range(1, total + 1)), "codes are not those of the values")
+        return (values, codes), end
+
+    def values(self, document):
+        """What it has under each key that is kept: an int, a float, bytes or None."""
+        if VALUES not in self.sections:
+            return [None] * len(self.keep_keys)
+        if self.value_columns is None:
+            self.value_columns = self.columns()
+        return [values[codes[document] - 1] if codes[document] else None for values, codes in self.value_columns]
 
     def check_groups(self):
         """That every document is in the group of its row makes each be there once: there are as many places."""
@@ -1252,6 +1332,11 @@ class Collection:
         """Yields the keys of every document in order, None for those without."""
         for _, segment, document in self.living():
             yield segment.keys(document)
+
+    def values(self):
+        """Yields what every document in order has under each key that is kept."""
+        for _, segment, document in self.living():
+            yield segment.values(document)
 
     def vocabulary(self):
         """The bytes of the vocabulary, or None."""

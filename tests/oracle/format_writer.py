@@ -99,6 +99,23 @@ def key_section(keys):
     return (17, len(numbers), packed("I", numbers))
 
 
+def values_bytes(rows, keys=None):
+    """Section 21 of documents that have these values, an int, a float, bytes or None, under each key."""
+    heads, columns = b"", b""
+    for column in list(zip(*rows)) or [()] * keys:
+        kinds = [sorted({value for value in column if type(value) is kind}) for kind in (int, float, bytes)]
+        values = [value for kind in kinds for value in kind]
+        texts = b"".join(kinds[2])
+        heads += struct.pack("<4IQ", *map(len, kinds), 0, len(texts))
+        columns += packed("q", kinds[0]) + packed("d", kinds[1])
+        columns += packed("Q", offsets_of(kinds[2])) if kinds[2] else b""
+        columns += texts.ljust(-(-len(texts) // 8) * 8, b"\0")
+        width = 0 if not values else 1 if len(values) < 256 else 2 if len(values) < 65536 else 4
+        codes = b"".join((0 if value is None else values.index(value) + 1).to_bytes(width, "little") for value in column)
+        columns += codes.ljust(-(-len(codes) // 8) * 8, b"\0")
+    return U64.pack(len(heads) // 24) + heads + columns
+
+
 def segment_sections(documents, width, scheme, weights, vocabulary, model, keyed):
     """`documents` are (id, signature, metadata); id and metadata are None in all or in none of them.  `weights` are
     bytes for each document, `vocabulary` and `model` are bytes; None: the segment has none.

@@ -26,13 +26,31 @@ class Record:
         self.sequence, self.synced, self.content = sequence, synced, content
 
 
+def unpack_values(packed):
+    """The values of a document, of each key one: None, an int, a float or bytes."""
+    at = 0
+    while at < len(packed):
+        kind, at = packed[at], at + 1
+        size = {0: 0, 1: 8, 2: 8, 3: 2}.get(kind)
+        if size is None or at + size > len(packed):
+            raise LogError("a value is malformed")
+        if kind == 3:
+            size = struct.unpack_from("<H", packed, at)[0]
+            at += 2
+        value = packed[at:at + size]
+        if len(value) != size:
+            raise LogError("a value is cut short")
+        yield value if kind == 3 else None if kind == 0 else struct.unpack("<q" if kind == 1 else "<d", value)[0]
+        at += size
+
+
 class Document:
     def __init__(self, content, width):
         flags, id_length, metadata_length, keys, text_length = struct.unpack_from("<IIIIQ", content)
         row = (width + 63) // 64 * 8
         weights = width if flags & 2 else 0
-        if flags & ~7 or keys > 128 or 24 + row + weights + 4 * keys + id_length + metadata_length + text_length \
-                != len(content):
+        rest = len(content) - (24 + row + weights + 4 * keys + id_length + metadata_length + text_length)
+        if flags & ~15 or keys > 128 or rest < 0 or (rest > 0) != bool(flags & 8):
             raise LogError("the lengths of a document do not add up")
         at = 24
         self.signature = content[at:at + row]
@@ -43,7 +61,8 @@ class Document:
         at += id_length
         self.metadata = content[at:at + metadata_length]
         at += metadata_length
-        self.text = content[at:] if flags & 4 else None
+        self.text = content[at:at + text_length] if flags & 4 else None
+        self.values = list(unpack_values(content[at + text_length:]))
 
 
 class Log:

@@ -391,6 +391,16 @@ def firsts_of(opened):
         before += segment.documents
 
 
+def golden_values(seed, number):
+    """By the rule of recipe_values() in tests/support."""
+    drawn = mix(seed + number)
+    text = (b"en", b"de", b"", b"2024", "fr é".encode(), b"zu")[drawn % 6] if drawn >> 8 & 7 else None
+    year = drawn >> 16 & 511 if drawn >> 11 & 3 else None
+    quarter = number % 300 / 4
+    third = {1: int(quarter) if quarter == int(quarter) else quarter, 2: text}.get(drawn >> 13 & 3)
+    return [text, year, third]
+
+
 def expect_golden_extras(name, opened):
     """Weights, vocabulary and model, by the rule of recipe_weights() in tests/support; seeds and the text are of the test."""
     if name == "v1-log.nigh":
@@ -410,6 +420,12 @@ def expect_golden_extras(name, opened):
         expect(opened.segments[0].scheme == named, "golden scheme of floats", opened.segments[0].scheme)
     if name != "v1-texts.nigh":
         expect(set(opened.texts()) == {None} and set(opened.keys()) == {None}, name + " has no texts and no keys")
+    values = list(opened.values())
+    if name == "v1-values.nigh":
+        expect(opened.segments[0].keep_keys == [b"lang", b"year", b"a.b c"], "golden keys that are kept")
+        expect(values == [golden_values(14, i) for i in range(len(opened))], "golden values", values[:4])
+    else:
+        expect(set(map(tuple, values)) == {()}, name + " keeps no keys")
     masks = [segment.mask(row) for segment in opened.segments for row in range(segment.signatures)]
     if name == "v1-masked.nigh":
         rule = [sum(1 << bit for bit in range(44) if (12 + 31 * i + 7 * bit) % 3 != 0) for i in firsts_of(opened)]
@@ -506,7 +522,7 @@ def test_written_here():
 
 def test_later_versions():
     """Sections, features and files that version 1 does not know but must bear."""
-    more = [(21, 3, b"abc"), (4000000000, 0, b""), (21, 1, b"\xff" * 100)]
+    more = [(22, 3, b"abc"), (4000000000, 0, b""), (22, 1, b"\xff" * 100)]
     segment = writer.segment_bytes(first_documents(), WIDTH, more_sections=more, compatible_features=0x80000001)
     collection = write_tested("later.nigh", [segment])
     writer.write_file(os.path.join(collection, "manifest-00000000000000000002.tmp"), b"unfinished")
@@ -1307,11 +1323,66 @@ def places_in_segment(rng, segment):
     return places + [rng.randrange(64), 64 + rng.randrange(48 * len(sections)), len(segment) - 1 - rng.randrange(64)]
 
 
+VALUED_SCHEME = b"bits=%d\nkeep-key=lang\nkeep-key.2=year\nkind=signatures\n" % WIDTH
+VALUES = [(b"en", 2024), (b"de", 2.5), (None, 2024), (b"en", None), (b"", -3), (7, b"then"), (None, None), (b"en", 2024)]
+
+
+def valued_segment():
+    documents = [(b"valued-%d" % i, bytes([i % 3 + 1] * 9), None) for i in range(len(VALUES))]
+    content = writer.values_bytes(VALUES)
+    return writer.segment_bytes(documents, WIDTH, VALUED_SCHEME, more_sections=[(21, len(content), content)])
+
+
+def test_values():
+    """Written here, read by both; and what the tool finds by them."""
+    collection = write_tested("valued.nigh", [valued_segment()])
+    expect_accepted(collection, "values", len(VALUES))
+    expect([tuple(row) for row in open_collection(collection).values()] == VALUES, "values as they were written")
+    query = path("valued.hex")
+    writer.write_file(query, b"0" * 18 + b"\n")
+    for condition, wanted in (
+        ("lang = en", {0, 3, 7}),
+        ("lang != en", {1, 4, 5}),
+        ("not lang = en", {1, 2, 4, 5, 6}),
+        ("year >= 2.5 and not lang in (de, 7)", {0, 2, 7}),
+        ("year < 2.5 or year = then", {4, 5}),
+    ):
+        found = nigh("search", collection, query, "--format", "hex", "-k", "20", "--output", "tsv", "--where", condition)
+        ids = {line.split(b"\t")[1] for line in found.stdout.splitlines()}
+        expect(ids == {b"valued-%d" % i for i in wanted}, "where " + condition, said(found))
+
+
+def test_lies_in_values():
+    """Chance, with checksums mended; both must say the same."""
+    original = write_tested("lying-values.nigh", [valued_segment()])
+    whole = writer.read_file(writer.segment_path(original, 1))
+    _, offset, length = writer.sections_of(whole)[21]
+    accepted = 0
+    for number in range(200):
+        rng = random.Random(SEED * 3000 + number)
+        content = bytearray(whole)
+        heads = [offset + rng.randrange(56)]
+        change_somewhere(rng, content, heads + [offset + rng.randrange(length) for _ in range(3)])
+        copy = copy_of(original)
+        writer.write_file(writer.segment_path(copy, 1), content)
+        writer.mend_collection(copy, 1)
+        accepted += expect_same_verdict(copy, "change %d of values, seed %d" % (number, SEED))
+    expect(0 < accepted < 200, "changes of values are neither all accepted nor all refused", accepted)
+    documents = [(b"valued", bytes(9), None)]
+    content = writer.values_bytes([(b"en", 1)])
+    without = writer.segment_bytes(documents, WIDTH, more_sections=[(21, len(content), content)])
+    expect_refused(write_tested("keyless.nigh", [without]), "values without keys to keep")
+    none = writer.segment_bytes([], WIDTH, VALUED_SCHEME, more_sections=[(21, 56, writer.values_bytes([], 2))])
+    expect_refused(write_tested("valueless.nigh", [none]), "values of no documents")
+    fewer = writer.segment_bytes(documents, WIDTH, VALUED_SCHEME)
+    expect_accepted(write_tested("unvalued.nigh", [fewer]), "keys to keep and no values", 1)
+
+
 def test_random_lies():
     """Chance finds what the tables above forget.  Checksums are mended, so the verdict is about the contents."""
     documents = first_documents()[:6]
     weights = first_weights()[:6]
-    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 8, bytes(8)), (20, 3, bytes(48)), (21, 3, b"abc")]
+    more = kept_sections(first_texts()[:6], first_keys()[:6]) + [(19, 8, bytes(8)), (20, 3, bytes(48)), (22, 3, b"abc")]
     first = writer.segment_bytes(documents, WIDTH, weights=weights, vocabulary=VOCABULARY, model=MODEL, more_sections=more)
     segments = [first, two_segments()[1]]
     collection = path("random.nigh")

@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "base/rng.h"
+#include "base/value.h"
 #include "collection/directory.h"
 #include "collection/log.h"
 #include "support/support.h"
@@ -46,6 +47,7 @@ struct made {
     uint8_t signature[16], weights[128];
     char id[RECIPE_MAX_TEXT], metadata[RECIPE_MAX_TEXT], text[RECIPE_MAX_LONG_TEXT];
     uint32_t keys[8];
+    nigh_value values[RECIPE_KEEP_KEYS];
 };
 
 static nigh_document make(uint64_t number, struct made *made) {
@@ -63,6 +65,9 @@ static nigh_document make(uint64_t number, struct made *made) {
     document.text_length = nigh__smaller(recipe_text(&recipe, number, made->text), 40 + number % 9);
     document.keys = made->keys;
     document.key_count = recipe.keys;
+    recipe_values(&recipe, number, made->values);
+    document.values = number % 3 == 0 ? NULL : made->values;
+    document.value_count = number % 3 == 0 ? 0 : RECIPE_KEEP_KEYS;
     return document;
 }
 
@@ -77,6 +82,12 @@ static void expect_equal(const nigh_document *a, const nigh_document *b) {
     assert_memory_equal(a->text, b->text, a->text_length);
     assert_int_equal(a->key_count, b->key_count);
     assert_memory_equal(a->keys, b->keys, a->key_count * sizeof a->keys[0]);
+    assert_int_equal(a->value_count, b->value_count);
+    for (uint32_t i = 0; i < a->value_count; i++) {
+        const nigh_value one = nigh__value_normal(a->values[i]);
+        const nigh_value other = nigh__value_normal(b->values[i]);
+        assert_int_equal(nigh__value_order(&one, &other), 0);
+    }
 }
 
 /* Groups of one to four records, each ended by a sync. */
@@ -136,12 +147,12 @@ static uint64_t read_log(struct fixture *f, uint64_t skipped, nigh_status *end, 
     nigh_status status = nigh__log_reader_open(&f->directory, &plan, &reader, error);
     if (status == NIGH_OK) {
         while ((status = nigh__log_next(&reader, &record, error)) == NIGH_OK) {
-            uint32_t keys[NIGH_MAX_KEYS];
+            struct nigh__log_room room;
             struct made made;
             nigh_document found;
             const nigh_document wanted = make(count + (count >= skipped), &made);
             assert_int_equal(record.sequence, FIRST + count);
-            assert_ok(nigh__log_document(&reader, &record, keys, &found, error), error);
+            assert_ok(nigh__log_document(&reader, &record, &room, &found, error), error);
             expect_equal(&found, &wanted);
             count++;
         }

@@ -118,7 +118,11 @@ struct recipe {
     uint32_t keys;   /* of a document */
     bool thresholds; /* of floats: of column i, i / 4 - 3 */
     bool apart;      /* commits are not merged */
+    bool values;     /* under the keys of recipe_keep_keys */
 };
+
+#define RECIPE_KEEP_KEYS 3u
+extern const char *const recipe_keep_keys[RECIPE_KEEP_KEYS];
 
 #define RECIPE_MAX_TEXT 64
 #define RECIPE_MAX_LONG_TEXT 16384
@@ -130,6 +134,8 @@ void recipe_weights(const struct recipe *recipe, uint64_t number, uint8_t *out);
 void recipe_mask(const struct recipe *recipe, uint64_t number, uint8_t *out);    /* as a signature */
 size_t recipe_text(const struct recipe *recipe, uint64_t number, char out[RECIPE_MAX_LONG_TEXT]);
 uint32_t recipe_key(const struct recipe *recipe, uint64_t number, uint32_t band);
+/* What it has under each of recipe_keep_keys: few texts, many numbers of both kinds, and for some of them nothing. */
+void recipe_values(const struct recipe *recipe, uint64_t number, nigh_value out[RECIPE_KEEP_KEYS]);
 
 /* Adds documents [first, first + count) of the recipe in one commit. */
 nigh_status recipe_add(nigh_context *context, const char *path, const struct recipe *recipe, uint64_t first,

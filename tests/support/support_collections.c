@@ -130,6 +130,19 @@ uint32_t recipe_key(const struct recipe *recipe, uint64_t number, uint32_t band)
     return (uint32_t)nigh__mix(recipe->seed + number * NIGH_MAX_KEYS + band);
 }
 
+const char *const recipe_keep_keys[RECIPE_KEEP_KEYS] = {"lang", "year", "a.b c"};
+
+void recipe_values(const struct recipe *recipe, uint64_t number, nigh_value out[RECIPE_KEEP_KEYS]) {
+    static const char *const texts[] = {"en", "de", "", "2024", "fr \xc3\xa9", "zu"};
+    const uint64_t random = nigh__mix(recipe->seed + number);
+    const char *text = texts[random % 6];
+    memset(out, 0, RECIPE_KEEP_KEYS * sizeof *out);
+    if (random >> 8 & 7) out[0] = (nigh_value){.type = NIGH_VALUE_TEXT, .text = text, .length = (uint32_t)strlen(text)};
+    if (random >> 11 & 3) out[1] = (nigh_value){.type = NIGH_VALUE_INTEGER, .integer = (int64_t)(random >> 16 & 511)};
+    if ((random >> 13 & 3) == 1) out[2] = (nigh_value){.type = NIGH_VALUE_REAL, .real = (double)(number % 300) / 4};
+    if ((random >> 13 & 3) == 2) out[2] = out[0];
+}
+
 static void add_text(const struct recipe *recipe, uint64_t number, char *text, uint32_t *keys, nigh_document *out) {
     if (recipe->texts) {
         out->text_length = recipe_text(recipe, number, text);
@@ -147,6 +160,7 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
     uint8_t *mask = malloc(nigh_signature_bytes(recipe->width_bits));
     char *text = malloc(RECIPE_MAX_LONG_TEXT);
     uint32_t keys[NIGH_MAX_KEYS];
+    nigh_value values[RECIPE_KEEP_KEYS];
     nigh_status status = NIGH_OK;
     for (uint64_t i = first; i < first + count && status == NIGH_OK; i++) {
         char id[RECIPE_MAX_TEXT];
@@ -161,6 +175,11 @@ static nigh_status add_all(nigh_writer *writer, const struct recipe *recipe, uin
         if (recipe->weights) {
             recipe_weights(recipe, i, weights);
             document.weights = weights;
+        }
+        if (recipe->values) {
+            recipe_values(recipe, i, values);
+            document.values = values;
+            document.value_count = RECIPE_KEEP_KEYS;
         }
         if (recipe->masks) {
             recipe_mask(recipe, i, mask);
@@ -221,6 +240,10 @@ nigh_status recipe_add(nigh_context *context, const char *path, const struct rec
     options.width_bits = recipe->width_bits;
     options.scheme = recipe->scheme;
     if (recipe->apart) options.merge = 0;
+    if (recipe->values) {
+        options.keep_keys = recipe_keep_keys;
+        options.keep_key_count = RECIPE_KEEP_KEYS;
+    }
     nigh_writer *writer;
     options.vocabulary = attachment_of(recipe->vocabulary);
     options.model = attachment_of(recipe->model);
@@ -312,6 +335,23 @@ static void expect_keys(const nigh_collection *collection, const struct recipe *
     free(keys);
 }
 
+static void expect_values(const nigh_collection *collection, const struct recipe *recipe, uint64_t number) {
+    nigh_value wanted[RECIPE_KEEP_KEYS];
+    recipe_values(recipe, number, wanted);
+    for (uint32_t key = 0; key < RECIPE_KEEP_KEYS; key++) {
+        char text[RECIPE_MAX_TEXT];
+        nigh_value got;
+        nigh_error error;
+        assert_ok(nigh_collection_value(collection, number, key, &got, text, sizeof text, &error), &error);
+        if (wanted[key].type == NIGH_VALUE_REAL && got.type == NIGH_VALUE_INTEGER) /* a whole number is one */
+            got = (nigh_value){.type = NIGH_VALUE_REAL, .real = (double)got.integer};
+        assert_int_equal(got.type, wanted[key].type);
+        assert_true(got.integer == wanted[key].integer && got.real == wanted[key].real);
+        assert_int_equal(got.length, wanted[key].length);
+        if (got.length > 0) assert_memory_equal(got.text, wanted[key].text, got.length);
+    }
+}
+
 static void expect_kept(const nigh_collection *collection, const struct recipe *recipe, enum nigh__attachment kind,
                         uint64_t bytes) {
     const char *wanted = kind == NIGH__ATTACHMENT_MODEL ? recipe->model : recipe->vocabulary;
@@ -343,7 +383,9 @@ void recipe_expect(nigh_context *context, const char *path, const struct recipe 
         expect_document(collection, recipe, i, wanted, got);
         expect_weights(collection, recipe, i);
         expect_text(collection, recipe, i);
+        if (recipe->values) expect_values(collection, recipe, i);
     }
+    assert_int_equal(info.keep_keys, recipe->values ? RECIPE_KEEP_KEYS : 0);
     expect_keys(collection, recipe);
     expect_kept(collection, recipe, NIGH__ATTACHMENT_VOCABULARY, info.vocabulary_bytes);
     expect_kept(collection, recipe, NIGH__ATTACHMENT_MODEL, info.model_bytes);
@@ -440,6 +482,29 @@ static nigh_status search_everything(const nigh_collection *collection, const ni
     return status;
 }
 
+/* Values, and a condition that looks at all of them. */
+static nigh_status read_values(const nigh_collection *collection, const nigh_collection_info *info, nigh_error *error) {
+    static char text[NIGH_MAX_VALUE_LENGTH];
+    nigh_status status = NIGH_OK;
+    for (uint32_t key = 0; key < info->keep_keys && status == NIGH_OK; key++) {
+        nigh_key_info told = {.size = sizeof told};
+        status = nigh_collection_key(collection, key, &told, error);
+        for (uint64_t i = 0; i < info->documents && status == NIGH_OK; i++) {
+            nigh_value value;
+            if (nigh_collection_lives(collection, i))
+                status = nigh_collection_value(collection, i, key, &value, text, sizeof text, error);
+        }
+    }
+    if (status != NIGH_OK || info->keep_keys != RECIPE_KEEP_KEYS) return status;
+    nigh_search_options options;
+    nigh_filter *filter = NULL;
+    nigh_search_options_init(&options);
+    options.where = "not lang = en or year < 100 and 'a.b c' in (de, 1.25, 7)";
+    status = nigh_filter_new(collection, &options, &filter, error);
+    nigh_filter_free(filter);
+    return status;
+}
+
 nigh_status read_everything(nigh_context *context, const char *path, nigh_error *error) {
     nigh_collection *collection;
     nigh_status status = nigh_collection_open(context, path, NULL, &collection, error);
@@ -449,6 +514,7 @@ nigh_status read_everything(nigh_context *context, const char *path, nigh_error 
     status = read_documents(collection, &info, error);
     for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS && status == NIGH_OK; kind++)
         status = read_kept(collection, kind, error);
+    if (status == NIGH_OK) status = read_values(collection, &info, error);
     nigh_status searched = search_everything(collection, &info, error);
     nigh_collection_close(collection);
     return status != NIGH_OK ? status : searched;

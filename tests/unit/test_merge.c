@@ -64,6 +64,7 @@ static void merged_is_as_made_at_once(void **state) {
                                       .weights = (variant & 4) != 0,
                                       .texts = (variant & 8) != 0,
                                       .keys = variant & 8 ? 9 : 0,
+                                      .values = variant % 5 != 0,
                                       .vocabulary = variant & 16 ? "words" : NULL,
                                       .model = variant & 16 ? "a model" : NULL};
         char *once = path_in(place->scratch, "once.nigh");
