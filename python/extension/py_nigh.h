@@ -39,10 +39,11 @@ struct py_call {
     struct py_state *state;
     nigh_progress progress; /* for options to point to */
     nigh_error error;
-    PyThreadState *thread;                    /* of the caller, while the GIL is released */
-    PyObject *report;                         /* borrowed: NULL, or called with (stage, done, total) */
-    PyObject *problems;                       /* owned: a list of texts; NULL: there was no problem */
-    PyObject *kept_type, *kept_value, *trace; /* the first exception that came up inside */
+    PyThreadState *thread;                     /* of the caller, while the GIL is released */
+    PyObject *report;                          /* borrowed: NULL, or called with (stage, done, total) */
+    PyObject *problems;                        /* owned: a list of texts; NULL: there was no problem */
+    PyObject *kept_type, *kept_value, *trace;  /* the first exception that came up inside */
+    const char *keep_keys[NIGH_MAX_KEEP_KEYS]; /* of a reader's options */
 };
 
 void py_call_begin(struct py_call *call, struct py_state *state, PyObject *report);
@@ -121,15 +122,17 @@ struct py_arrow; /* py_arrow.c */
 
 /*
  * Documents of Python's.  Made from a tuple:
- *     (texts, ids, scores, labels, parts)    texts: a tuple of str or None; ids, labels and parts: the same, or None;
- *                                            scores: a buffer of doubles, or None; the last two may be left out
+ *     (texts, ids, scores, labels, parts, values)
+ *                                            texts: a tuple of str or None; ids, labels and parts: the same, or None;
+ *                                            scores: a buffer of doubles, or None; values: a tuple of tuples of None,
+ *                                            int, float or str, or None; the last three may be left out
  *     (factory,)                             called for each pass; gives an object with __arrow_c_stream__, whose
  *                                            columns are called text, and maybe id, score, label and part
  */
 struct py_source {
     nigh_source source;
     struct py_call *call;
-    PyObject *texts, *ids, *labels, *parts; /* owned tuples */
+    PyObject *texts, *ids, *labels, *parts, *values; /* owned tuples */
     Py_buffer scores;
     Py_ssize_t next, taken, limit; /* the next document; that of the batch below; where the batch ends */
     struct py_arrow *arrow;

@@ -149,14 +149,30 @@ static const struct py_option reader_table[] = {
     PY_OPTION(nigh_text_reader_options, min_bytes, PY_U64),
     PY_OPTION(nigh_text_reader_options, min_words, PY_U64),
     PY_OPTION(nigh_text_reader_options, only_language, PY_TEXT),
+    PY_OPTION(nigh_text_reader_options, keep_keys, PY_ELSEWHERE),
     PY_OPTIONS_END,
 };
+
+/* A tuple of str, which lives as long as the dict. */
+static int set_keep_keys(PyObject *dict, struct py_call *call, nigh_text_reader_options *out) {
+    PyObject *keys = dict == NULL || dict == Py_None ? NULL : PyDict_GetItemString(dict, "keep_keys");
+    if (keys == NULL || keys == Py_None) return 0;
+    if (!PyTuple_Check(keys)) return PyErr_SetString(PyExc_TypeError, "keep_keys are no tuple"), -1;
+    const Py_ssize_t count = PyTuple_Size(keys);
+    if (count > (Py_ssize_t)NIGH_MAX_KEEP_KEYS)
+        return PyErr_Format(PyExc_ValueError, "%zd keys to keep; %u are allowed", count, NIGH_MAX_KEEP_KEYS), -1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (set_text(PyTuple_GetItem(keys, i), &call->keep_keys[i]) != 0) return -1;
+    out->keep_keys = call->keep_keys;
+    out->keep_key_count = (size_t)count;
+    return 0;
+}
 
 int py_reader_options_fill(PyObject *dict, struct py_call *call, nigh_text_reader_options *out) {
     nigh_text_reader_options_init(out);
     out->problem = py_call_problem;
     out->user = call;
-    return py_options_fill(dict, reader_table, out);
+    return py_options_fill(dict, reader_table, out) != 0 ? -1 : set_keep_keys(dict, call, out);
 }
 
 int py_paths(PyObject *sequence, const char ***out, size_t *count) {

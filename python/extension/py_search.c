@@ -9,13 +9,21 @@ static const char *const stops[] = {"breadth", "certain", NULL};
 static const char *const ranks[] = {"auto", "bits", "weighted", NULL};
 
 const struct py_option py_search_table[] = {
-    PY_OPTION(nigh_search_options, k, PY_U32),          PY_OPTION(nigh_search_options, radius, PY_U32),
-    PY_OPTION(nigh_search_options, threads, PY_U32),    PY_OPTION_WORD(nigh_search_options, method, methods),
-    PY_OPTION_WORD(nigh_search_options, stop, stops),   PY_OPTION(nigh_search_options, breadth, PY_U32),
-    PY_OPTION(nigh_search_options, candidates, PY_U32), PY_OPTION(nigh_search_options, sketch_bits, PY_U32),
-    PY_OPTION(nigh_search_options, effort, PY_U32),     PY_OPTION(nigh_search_options, patience, PY_U32),
-    PY_OPTION(nigh_search_options, all_bits, PY_FLAG),  PY_OPTION_WORD(nigh_search_options, rank, ranks),
-    PY_OPTION(nigh_search_options, slack, PY_DOUBLE),   PY_OPTIONS_END,
+    PY_OPTION(nigh_search_options, k, PY_U32),
+    PY_OPTION(nigh_search_options, radius, PY_U32),
+    PY_OPTION(nigh_search_options, threads, PY_U32),
+    PY_OPTION_WORD(nigh_search_options, method, methods),
+    PY_OPTION_WORD(nigh_search_options, stop, stops),
+    PY_OPTION(nigh_search_options, breadth, PY_U32),
+    PY_OPTION(nigh_search_options, candidates, PY_U32),
+    PY_OPTION(nigh_search_options, sketch_bits, PY_U32),
+    PY_OPTION(nigh_search_options, effort, PY_U32),
+    PY_OPTION(nigh_search_options, patience, PY_U32),
+    PY_OPTION(nigh_search_options, all_bits, PY_FLAG),
+    PY_OPTION_WORD(nigh_search_options, rank, ranks),
+    PY_OPTION(nigh_search_options, slack, PY_DOUBLE),
+    PY_OPTION(nigh_search_options, where, PY_TEXT),
+    PY_OPTIONS_END,
 };
 
 /* -------------------------------------------------------------- searches -- */

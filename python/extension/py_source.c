@@ -30,14 +30,48 @@ int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *len
 struct lent {
     const char *text, *id, *label, *part;
     size_t text_length, id_length, label_length, part_length;
+    nigh_value values[NIGH_MAX_KEEP_KEYS];
+    uint32_t value_count;
 };
+
+/* A str lends its bytes; whole numbers beyond 64 bits are reals already (_inputs.py). */
+static int lend_value(PyObject *item, nigh_value *out) {
+    Py_ssize_t length = 0;
+    *out = (nigh_value){.type = NIGH_VALUE_NONE};
+    if (item == Py_None) return 0;
+    if (PyLong_Check(item)) {
+        out->type = NIGH_VALUE_INTEGER;
+        out->integer = PyLong_AsLongLong(item);
+    } else if (PyFloat_Check(item)) {
+        out->type = NIGH_VALUE_REAL;
+        out->real = PyFloat_AsDouble(item);
+    } else {
+        out->type = NIGH_VALUE_TEXT;
+        out->text = PyUnicode_AsUTF8AndSize(item, &length);
+        out->length = length > (Py_ssize_t)UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int lend_values(PyObject *values, nigh_value *out, uint32_t *count) {
+    if (values == Py_None) return 0;
+    const Py_ssize_t length = PyTuple_Check(values) ? PyTuple_Size(values) : -1;
+    if (length < 0 || length > (Py_ssize_t)NIGH_MAX_KEEP_KEYS)
+        return PyErr_SetString(PyExc_TypeError, "the values of a document are no tuple, or too many"), -1;
+    for (Py_ssize_t i = 0; i < length; i++)
+        if (lend_value(PyTuple_GetItem(values, i), &out[i]) != 0) return -1;
+    *count = (uint32_t)length;
+    return 0;
+}
 
 static int lend(const struct py_source *source, Py_ssize_t i, struct lent *out) {
     *out = (struct lent){0};
     if (py_text_at(source->texts, i, &out->text, &out->text_length) != 0) return -1;
     if (source->ids != NULL && py_text_at(source->ids, i, &out->id, &out->id_length) != 0) return -1;
     if (source->labels != NULL && py_text_at(source->labels, i, &out->label, &out->label_length) != 0) return -1;
-    return source->parts == NULL ? 0 : py_text_at(source->parts, i, &out->part, &out->part_length);
+    if (source->parts != NULL && py_text_at(source->parts, i, &out->part, &out->part_length) != 0) return -1;
+    if (source->values == NULL) return 0;
+    return lend_values(PyTuple_GetItem(source->values, i), out->values, &out->value_count);
 }
 
 static nigh_status take_batch(struct py_source *source, struct lent *batch) {
@@ -72,6 +106,8 @@ static nigh_status next(void *user, nigh_text *out, nigh_error *error) {
     out->label_length = lent->label_length;
     out->part = lent->part;
     out->part_length = lent->part_length;
+    out->values = lent->value_count == 0 ? NULL : lent->values;
+    out->value_count = lent->value_count;
     if (source->scores.buf != NULL) out->score = ((const double *)source->scores.buf)[source->next];
     source->next++;
     return NIGH_OK;
@@ -104,12 +140,13 @@ static int check_scores(struct py_source *source, PyObject *scores) {
 
 static int tuple_open(struct py_source *source, PyObject *given) {
     PyObject *texts = NULL, *ids = NULL, *scores = NULL;
-    PyObject *labels = Py_None, *parts = Py_None;
-    if (!PyArg_ParseTuple(given, "O!OO|OO", &PyTuple_Type, &texts, &ids, &scores, &labels, &parts)) return -1;
+    PyObject *labels = Py_None, *parts = Py_None, *values = Py_None;
+    if (!PyArg_ParseTuple(given, "O!OO|OOO", &PyTuple_Type, &texts, &ids, &scores, &labels, &parts, &values)) return -1;
     source->texts = Py_NewRef(texts);
     if (tuple_take(ids, PyTuple_Size(texts), "ids", &source->ids) != 0 ||
         tuple_take(labels, PyTuple_Size(texts), "labels", &source->labels) != 0 ||
-        tuple_take(parts, PyTuple_Size(texts), "parts", &source->parts) != 0)
+        tuple_take(parts, PyTuple_Size(texts), "parts", &source->parts) != 0 ||
+        tuple_take(values, PyTuple_Size(texts), "values", &source->values) != 0)
         return -1;
     if (check_scores(source, scores) != 0) return -1;
     struct tuple_source *tuple = PyMem_Calloc(1, sizeof *tuple);
@@ -140,6 +177,7 @@ void py_source_release(struct py_source *source) {
     Py_CLEAR(source->ids);
     Py_CLEAR(source->labels);
     Py_CLEAR(source->parts);
+    Py_CLEAR(source->values);
     source->arrow = NULL;
     source->source.user = NULL;
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import array
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from ._errors import InvalidError, no_column
 
@@ -26,11 +26,13 @@ class Columns(NamedTuple):
     score: Optional[str] = None
     label: Optional[str] = None
     part: Optional[str] = None
+    keep: tuple[str, ...] = ()
+    """Keys whose values are kept; dotted paths."""
 
     @property
     def names(self) -> list[str]:
-        """Those that there are."""
-        return [name for name in self if name is not None]
+        """Those that there are, but for keys that are kept."""
+        return [name for name in self[:5] if name is not None]
 
 
 class Data:
@@ -76,6 +78,32 @@ def _texts_of(items: list[Any], name: Optional[str], convert: Callable[[Any], An
     return tuple(None if item.get(name) is None else convert(item[name]) for item in items)
 
 
+def _under(item: Any, path: str) -> Any:
+    """What a record has at a dotted path, as the library looks for it: the whole rest as a key, then its first part."""
+    while isinstance(item, dict):
+        if path in item:
+            return item[path]
+        first, dot, path = path.partition(".")
+        if not dot:
+            return None
+        item = item.get(first)
+    return None
+
+
+def _value(value: Any) -> Union[None, int, float, str]:
+    """As a collection keeps it: true and false are texts, lists and objects nothing."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) or hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        return None if value != value else float(value)
+    if not hasattr(value, "__index__"):
+        return None
+    whole = int(value)
+    return whole if -(2**63) <= whole < 2**63 else float(whole)
+
+
 def _records(items: list[Any], columns: Columns) -> Source:
     for number, item in enumerate(items):
         if columns.text not in item:
@@ -83,9 +111,12 @@ def _records(items: list[Any], columns: Columns) -> Source:
     score = columns.score
     scores = array.array("d", [_score(item.get(score)) for item in items]) if score else None
     texts, ids = tuple(item[columns.text] for item in items), _texts_of(items, columns.id, str)
-    if columns.label is None and columns.part is None:
+    if columns.label is None and columns.part is None and not columns.keep:
         return texts, ids, scores
-    return texts, ids, scores, _texts_of(items, columns.label, label_lines), _texts_of(items, columns.part, str)
+    labels, parts = _texts_of(items, columns.label, label_lines), _texts_of(items, columns.part, str)
+    if not columns.keep:
+        return texts, ids, scores, labels, parts
+    return texts, ids, scores, labels, parts, tuple(tuple(_value(_under(item, key)) for key in columns.keep) for item in items)
 
 
 def _of_items(data: Iterable[Any], columns: Columns) -> Data:
@@ -114,6 +145,8 @@ def pyarrow() -> Any:
 
 def check_columns(there: list[str], columns: Columns) -> None:
     """Raises where one of them is not there."""
+    if columns.keep:
+        raise InvalidError("values of keys are kept of records and files; make records of a table: table.to_pylist()")
     for name in columns.names:
         if name not in there:
             raise no_column(name, there)
@@ -125,7 +158,7 @@ def plain_columns(table: Any, columns: Columns) -> Any:
     strings = (pa.string(), pa.large_string(), getattr(pa, "string_view", pa.string)())
     arrays, names = [], []
     for name, origin in columns._asdict().items():
-        if origin is None:
+        if origin is None or name == "keep":
             continue
         values = table.column(origin)
         if name == "text" and not _is_text(values.type):

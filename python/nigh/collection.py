@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Optional, Union
 
@@ -372,13 +372,15 @@ class Collection:
         *,
         exact: bool = False,
         method: str = "auto",
+        where: Optional[str] = None,
         threads: int = 0,
         progress: Progress = False,
         **options: Any,
     ) -> Answers:
         """The nearest documents to a text, to each of a list of texts, or to each row of an array of uint8.
 
-        ``k`` None: all within ``radius`` bits.  ``exact``: nothing is missed.  More options are those of the
+        ``k`` None: all within ``radius`` bits.  ``exact``: nothing is missed.  ``where``: only among documents of which
+        a condition is true, such as "lang = en and year >= 2024", by keys that are kept (``keep_keys``).  More options are those of the
         library: ``rank`` ("bits", "weighted"), ``all_bits``, ``effort``, ``breadth``, ``candidates``, ``slack``.
         """
         if k is None and radius is None:
@@ -390,6 +392,8 @@ class Collection:
             options["method"] = method
         if threads != 0:
             options["threads"] = threads
+        if where is not None:
+            options["where"] = where
         if exact:
             options["stop"] = "certain"
         if progress is not False:
@@ -572,6 +576,7 @@ def add(
     seed: Optional[int] = None,
     snippet: Optional[int] = None,
     keep_weights: bool = False,
+    keep_keys: Optional[Sequence[str]] = None,
     replace: bool = False,
     merge: bool = True,
     threads: int = 0,
@@ -584,6 +589,14 @@ def add(
     signatures are those that it has learned.  ``replace``: a document
     whose id is there already takes the place of that one; without it texts whose id is there are left out and counted
     as ``"repeated"``, and rows are refused.  ``merge`` False: what is added stays a segment of its own.
+    ``keep_keys``: of records and files, keys (dotted paths) whose values are kept, for ``search(where=...)``; a
+    collection has those that it was made with, and by itself goes on keeping them.
+
+    >>> import nigh, tempfile
+    >>> records = [{"text": "rain in the north", "lang": "en", "year": 2024}, {"text": "rain in May", "year": 2023}]
+    >>> news = nigh.Collection.create(tempfile.mkdtemp() + "/n.nigh", records, scheme="simhash", keep_keys=["lang", "year"])
+    >>> len(news.search("rain", where="year >= 2024 and lang = en").matches())
+    1
     """
     place = os.fsencode(path)
     with Bar(progress) as bar:
@@ -598,7 +611,18 @@ def add(
         elif os.path.exists(path) and scheme is None:
             signer = None
         options = {"snippet": snippet, "keep_weights": keep_weights, "threads": threads, "replace": replace, "merge": merge}
-        return _add_documents(place, data, column, id, ids, signer, options, bar)
+        keep = _kept_keys(path) if keep_keys is None else tuple(keep_keys)
+        return _add_documents(place, data, Columns(column, id, keep=keep), ids, signer, options, bar)
+
+
+def _kept_keys(path: Path) -> tuple[str, ...]:
+    """The keys that the collection at a path keeps; none where there is none."""
+    if not os.path.exists(path):
+        return ()
+    with Collection(path) as there:
+        scheme = there.scheme
+    names = ["keep-key", *(f"keep-key.{number}" for number in range(2, 17))]
+    return tuple(scheme[name] for name in names if name in scheme)
 
 
 def _add_rows(
@@ -614,17 +638,18 @@ def _add_rows(
 
 
 def _add_documents(
-    place: bytes, data: Any, column: str, id: Optional[str], ids: Any, signer: Any, options: Any, bar: Bar
+    place: bytes, data: Any, columns: Columns, ids: Any, signer: Any, options: Any, bar: Bar
 ) -> dict[str, Any]:
     paths = paths_of(data)
+    reading: dict[str, Any] = {"keep_keys": columns.keep or None}
     if paths is not None:
-        reading: dict[str, Union[str, None]] = {"text_key": None if column == "text" else column, "id_key": id}
+        reading.update({"text_key": None if columns.text == "text" else columns.text, "id_key": columns.id})
         done, problems = _core.index_paths(place, paths, reading, signer, options, bar.report)
     else:
-        source = data_of(data, Columns(column, id)).source
+        source = data_of(data, columns).source
         if ids is not None:
-            if len(source) != 3:
+            if len(source) < 3:
                 raise InvalidError("ids are for lists of texts; of a table, name the column: id='...'")
-            source = (source[0], tuple(ids), source[2])
-        done, problems = _core.index_source(place, source, None, signer, options, bar.report)
+            source = (source[0], tuple(ids), *source[2:])
+        done, problems = _core.index_source(place, source, reading, signer, options, bar.report)
     return {**done, "problems": problems}

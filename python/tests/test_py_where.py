@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""search(where=...) against a loop over the records, and what is kept of them."""
+
+import json
+
+import nigh
+import pytest
+
+RECORDS = [
+    {"id": "a", "text": "rain and wind in the north tonight", "lang": "en", "year": 2024, "site": {"name": "x y"}},
+    {"id": "b", "text": "the parliament votes on the budget", "lang": "en", "year": 2023.5},
+    {"id": "c", "text": "a new museum opens in spring", "lang": "de", "year": "2024", "site": {"name": "z"}},
+    {"id": "d", "text": "trains are late again this morning", "lang": ["en"], "year": None},
+    {"id": "e", "text": "ships carry grain across the sea", "lang": True, "year": 2**70, "site": "none"},
+]
+CONDITIONS = {
+    "lang = en": "ab",
+    "lang != en": "ce",
+    "not lang = en": "cde",
+    "year >= 2024 and lang in (en, true)": "ae",
+    "year = '2024' or site.name = 'x y'": "ac",
+    "year < 2023.75": "b",
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    place = tmp_path / "news.nigh"
+    keys = ["lang", "year", "site.name"]
+    with nigh.Collection.create(place, RECORDS, id="id", scheme="simhash", keep_keys=keys, progress=False) as news:
+        yield news
+
+
+def found(news, where, **options):
+    return "".join(sorted(match.id for match in news.search("rain", k=20, where=where, **options).matches()))
+
+
+def test_records(made):
+    for where, wanted in CONDITIONS.items():
+        assert found(made, where) == wanted, where
+    assert found(made, "lang = en", method="scan") == "ab" and found(made, None) == "abcde"
+    rows = made.search(made.signatures(0, 1), k=20, where="lang = de")
+    assert [match.id for match in rows.matches()] == ["c"]
+    assert made.info["keep_keys"] == 3
+
+
+def test_files_keep_the_same(tmp_path, made):
+    lines = tmp_path / "news.jsonl"
+    lines.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    place = tmp_path / "files.nigh"
+    keys = ("lang", "year", "site.name")
+    with nigh.Collection.create(place, lines, id="id", scheme="simhash", keep_keys=keys, progress=False) as news:
+        for where, wanted in CONDITIONS.items():
+            assert found(news, where) == wanted, where
+
+
+def test_what_is_added_later(made):
+    made.add([{"id": "f", "text": "snow in the hills", "lang": "en", "year": 1999}], id="id", progress=False)
+    assert found(made, "lang = en and year < 2000") == "f"
+    made.add(["a text without keys"], ids=["g"], progress=False)
+    assert found(made, "lang = en") == "abf" and "g" in found(made, "not lang = en")
+    made.merge(progress=False)
+    assert found(made, "lang = en") == "abf"
+
+
+def test_what_is_refused(made, tmp_path):
+    with pytest.raises(nigh.InvalidError, match="no key 'tongue' is kept; these are: lang, year, site.name"):
+        made.search("rain", where="tongue = en")
+    with pytest.raises(nigh.InvalidError, match="column 8 of the condition"):
+        made.search("rain", where="lang = ")
+    with pytest.raises(nigh.NighError, match="it keeps the keys lang, year, site.name, and not lang"):
+        made.add(RECORDS[:1], id="id", keep_keys=["lang"], progress=False)
+    with pytest.raises(nigh.InvalidError, match="kept twice"):
+        nigh.Collection.create(tmp_path / "x.nigh", RECORDS, keep_keys=["a", "a"], progress=False)
+
+
+def test_tables(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": ["rain", "sun"], "lang": ["en", "de"]})
+    with pytest.raises(nigh.InvalidError, match="to_pylist"):
+        nigh.Collection.create(tmp_path / "t.nigh", table, scheme="simhash", keep_keys=["lang"], progress=False)
+    with nigh.Collection.create(
+        tmp_path / "t.nigh", table.to_pylist(), scheme="simhash", keep_keys=["lang"], progress=False
+    ) as news:
+        assert len(news.search("rain", where="lang = de").matches()) == 1
