@@ -17,7 +17,7 @@ set(parts documents learning terms evaluation)
 
 # Whole folders of src/ ...
 set(folders_core base kernel collection scan sketch columns slices graph finder search join)
-set(folders_documents document text live)
+set(folders_documents document text stages live)
 set(folders_learning learn)
 set(folders_terms terms)
 set(folders_evaluation eval)

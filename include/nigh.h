@@ -47,6 +47,7 @@
 #include "nigh/learn.h"
 #include "nigh/live.h"
 #include "nigh/sidecar.h"
+#include "nigh/stages.h"
 #include "nigh/terms.h"
 #include "nigh/tune.h"
 

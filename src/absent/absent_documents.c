@@ -251,6 +251,52 @@ nigh_status nigh_index_source(nigh_context *context, const char *path, const nig
     return nigh__absent(error, "documents");
 }
 
+/* ----------------------------------------------------------------- stages -- */
+
+const char *nigh_stage_name(nigh_stage stage) { return NULL; }
+
+nigh_status nigh_staged_plan(nigh_context *context, const char *work, const char *const *paths, size_t count,
+                             const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                             const nigh_staged_options *staging, nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_staged_open(nigh_context *context, const char *work, nigh_staged **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+void nigh_staged_close(nigh_staged *staged) {}
+
+const void *nigh_staged_note(const nigh_staged *staged, size_t *length) {
+    *length = 0;
+    return NULL;
+}
+
+uint32_t nigh_staged_tasks(const nigh_staged *staged, nigh_stage stage) { return 0; }
+
+size_t nigh_staged_inputs(const nigh_staged *staged, uint32_t shard) { return 0; }
+
+nigh_status nigh_staged_use(nigh_staged *staged, const char *const *paths, size_t count,
+                            const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                            nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_staged_run(nigh_staged *staged, nigh_stage stage, uint32_t shard, nigh_stage_done *done,
+                            nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_staged_describe(nigh_staged *staged, nigh_staged_info *out, nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_staged_write(nigh_staged *staged, uint32_t shard, const char *path,
+                              const nigh_dedup_write_options *options, nigh_dedup_written *written, nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
 /* ------------------------------------------------------------ find or add -- */
 
 nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options, nigh_live **out,

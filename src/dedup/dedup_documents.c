@@ -184,23 +184,42 @@ static nigh_status run(nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_err
     return status;
 }
 
-static nigh_status run_input(nigh_context *context, const struct input *input, const nigh_text_reader_options *reading,
-                             const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
-                             nigh_dedup **out, nigh_error *error) {
-    *out = NULL;
+/* A deduplication of an input that nobody has read yet; *out is NULL where there is none to free. */
+static nigh_status open_input(nigh_context *context, const struct input *input, const nigh_text_reader_options *reading,
+                              const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
+                              nigh_dedup **out, nigh_error *error) {
     nigh_dedup *dedup = NULL;
     nigh_status status = nigh__dedup_new(context, options, narrow, &dedup, error);
+    *out = dedup;
     if (dedup == NULL) return status;
     dedup->reading = &by_passes;
     dedup->plan = nigh__alloc_zero(context, 1, sizeof *dedup->plan);
     if (status == NIGH_OK && dedup->plan == NULL) status = nigh__no_memory(error, "to deduplicate");
     if (status == NIGH_OK) status = make_plan(dedup, dedup->plan, error);
-    if (status == NIGH_OK) status = open_source(dedup, input, reading, error);
+    if (status == NIGH_OK && (input->source != NULL || input->paths != NULL))
+        status = open_source(dedup, input, reading, error);
+    return status;
+}
+
+static nigh_status run_input(nigh_context *context, const struct input *input, const nigh_text_reader_options *reading,
+                             const nigh_dedup_options *options, const struct nigh__dedup_narrow *narrow,
+                             nigh_dedup **out, nigh_error *error) {
+    nigh_dedup *dedup = NULL;
+    nigh_status status = open_input(context, input, reading, options, narrow, &dedup, error);
     if (status == NIGH_OK) status = run(dedup, dedup->plan, error);
-    if (status == NIGH_OK)
-        *out = dedup;
-    else
-        nigh_dedup_free(dedup);
+    *out = status == NIGH_OK ? dedup : NULL;
+    if (status != NIGH_OK) nigh_dedup_free(dedup);
+    return status;
+}
+
+nigh_status nigh__dedup_open(nigh_context *context, const char *const *paths, size_t count,
+                             const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                             nigh_dedup **out, nigh_error *error) {
+    const struct input input = {.paths = paths, .count = count};
+    nigh_status status = open_input(context, &input, reading, options, &nigh__dedup_usual_narrow, out, error);
+    if (status == NIGH_OK) return NIGH_OK;
+    nigh_dedup_free(*out);
+    *out = NULL;
     return status;
 }
 
@@ -208,6 +227,8 @@ nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, siz
                             const nigh_text_reader_options *reading, const nigh_dedup_options *options,
                             const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error) {
     const struct input input = {.paths = paths, .count = count};
+    *out = NULL;
+    if (paths == NULL) return nigh__fail(error, NIGH_EINVAL, "no path to read documents from");
     return run_input(context, &input, reading, options, narrow, out, error);
 }
 

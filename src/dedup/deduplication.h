@@ -125,6 +125,13 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
 /* A deduplication with options checked and completed; on failure *out may be set, and is to be freed. */
 nigh_status nigh__dedup_new(nigh_context *context, const nigh_dedup_options *options,
                             const struct nigh__dedup_narrow *narrow, nigh_dedup **out, nigh_error *error);
+/*
+ * One whose plan is made and whose input is open, and nothing of it read: for who does the steps one by one.  Without
+ * paths (NULL) there is no input, and `source` is NULL.
+ */
+nigh_status nigh__dedup_open(nigh_context *context, const char *const *paths, size_t count,
+                             const nigh_text_reader_options *reading, const nigh_dedup_options *options,
+                             nigh_dedup **out, nigh_error *error);
 /* What comes after gathering: the same for documents and signatures. */
 nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *gathered,
                                nigh_error *error);

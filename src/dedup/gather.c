@@ -53,7 +53,7 @@ struct gathering {
 
 /* -------------------------------------------------------------- working -- */
 
-static struct nigh__mark mark_set(uint64_t secret, const struct nigh__features *features) {
+struct nigh__mark nigh__gather_mark(uint64_t secret, const struct nigh__features *features) {
     struct nigh__mark mark = {{features->count, 0}};
     for (size_t i = 0; i < features->count; i++) {
         const uint64_t once = nigh__mix(features->hashes[i] ^ secret);
@@ -66,7 +66,7 @@ static struct nigh__mark mark_set(uint64_t secret, const struct nigh__features *
 /* Appends what every method needs; *tail is where `tail_bytes` more go.  NULL: out of memory. */
 static uint8_t *make_head(struct nigh__pass_worker *worker, const nigh_text *text,
                           const struct nigh__features *features, size_t tail_bytes, struct nigh__array *product) {
-    const struct made made = {.set = mark_set(worker->plan->secret, features),
+    const struct made made = {.set = nigh__gather_mark(worker->plan->secret, features),
                               .score = text->score,
                               .features = (uint32_t)features->count,
                               .id_length = (uint32_t)nigh__smaller(text->id_length, NIGH_MAX_ID_LENGTH)};

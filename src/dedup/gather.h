@@ -22,6 +22,8 @@ struct nigh__gathered {
 /* Fills the dedup's documents and ids, and `out`.  Returns as nigh_dedup_run(). */
 nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct nigh__gathered *out,
                          nigh_error *error);
+/* What a set of features is told by, the same for any order of them; gather.c says how. */
+struct nigh__mark nigh__gather_mark(uint64_t secret, const struct nigh__features *features);
 /* A new document, whose `kept` is itself, joins the set of the document that was first with it, or begins one. */
 void nigh__gather_join(nigh_dedup *dedup, uint64_t document, uint64_t first);
 void nigh__gathered_release(const nigh_context *context, struct nigh__gathered *gathered);

@@ -17,18 +17,23 @@ static uint64_t rank_double(double value) {
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-static uint64_t merit(const nigh_dedup *dedup, uint64_t document) {
-    const struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
-    switch (dedup->options.keep) {
+uint64_t nigh__order_merit(nigh_keep_rule keep, uint64_t text_length, double score) {
+    switch (keep) {
     case NIGH_KEEP_LONGEST:
-        return ~entry->text_length;
+        return ~text_length;
     case NIGH_KEEP_SHORTEST:
-        return entry->text_length;
+        return text_length;
     case NIGH_KEEP_SCORE:
-        return ~rank_double(((const double *)dedup->scores.data)[document]);
+        return ~rank_double(score);
     default:
         return 0;
     }
+}
+
+static uint64_t merit(const nigh_dedup *dedup, uint64_t document) {
+    const bool scored = dedup->options.keep == NIGH_KEEP_SCORE;
+    return nigh__order_merit(dedup->options.keep, nigh__dedup_document(dedup, document)->text_length,
+                             scored ? ((const double *)dedup->scores.data)[document] : 0);
 }
 
 /* The best document of a set, and how good. */

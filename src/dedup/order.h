@@ -16,6 +16,9 @@ struct nigh__order {
     uint64_t count;  /* of sets */
 };
 
+/* What a rule says of a document; less is better, and of equal ones the earlier document is. */
+uint64_t nigh__order_merit(nigh_keep_rule keep, uint64_t text_length, double score);
+
 nigh_status nigh__order_init(const nigh_dedup *dedup, struct nigh__order *out, nigh_error *error);
 void nigh__order_release(const nigh_context *context, struct nigh__order *order);
 

@@ -45,6 +45,10 @@ struct nigh__pass_worker {
     size_t word_capacity;
 };
 
+/* On the calling thread, in order: takes what became of a document. */
+typedef nigh_status nigh__pass_take(void *user, uint64_t document, const nigh_text *text, const uint8_t *product,
+                                    size_t length, nigh_error *error);
+
 struct nigh__pass_step {
     const char *stage; /* for progress */
     bool projects;     /* needs the projector */
@@ -54,9 +58,7 @@ struct nigh__pass_step {
     /* On any thread: appends what becomes of a document to `product`. */
     nigh_status (*work)(struct nigh__pass_worker *worker, const nigh_text *text, const struct nigh__features *features,
                         struct nigh__array *product, nigh_error *error);
-    /* On the calling thread, in order: takes it. */
-    nigh_status (*take)(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
-                        nigh_error *error);
+    nigh__pass_take *take;
     void *user;
 };
 

@@ -297,6 +297,19 @@ nigh_status nigh__rereading_check(struct nigh__rereading *source, nigh_text_read
     return NIGH_OK;
 }
 
+struct nigh__rereading_met nigh__rereading_met(const struct nigh__rereading *source) {
+    return (struct nigh__rereading_met){
+        .records = source->records, .bytes_read = source->bytes_read, .formats = source->formats};
+}
+
+void nigh__rereading_resume(struct nigh__rereading *source, const struct nigh__rereading_met *met) {
+    source->passes = 1;
+    source->checked = source->complete = true;
+    source->records = met->records;
+    source->bytes_read = met->bytes_read;
+    source->formats = met->formats;
+}
+
 /* --------------------------------------------------------------- questions */
 
 unsigned nigh__rereading_formats(const struct nigh__rereading *source) { return source->formats; }

@@ -46,6 +46,17 @@ nigh_status nigh__rereading_open_raw(struct nigh__rereading *source, nigh_text_r
  */
 nigh_status nigh__rereading_check(struct nigh__rereading *source, nigh_text_reader *reader, nigh_error *error);
 
+/* What a pass over all of the input has met, as far as later ones must find the same. */
+struct nigh__rereading_met {
+    uint64_t records, bytes_read;
+    unsigned formats;
+};
+
+/* After the first pass was checked, where it read to the end. */
+struct nigh__rereading_met nigh__rereading_met(const struct nigh__rereading *source);
+/* Before the first pass: there was one elsewhere, which met this and has told all problems. */
+void nigh__rereading_resume(struct nigh__rereading *source, const struct nigh__rereading_met *met);
+
 /* After a failure: says more of it, where the copy of a stream was the trouble. */
 void nigh__rereading_explain(const struct nigh__rereading *source, nigh_error *error);
 

@@ -4,7 +4,7 @@
 #define NIGH_DEDUP_SETS_H
 
 #include "base/file.h"
-#include "dedup/deduplication.h"
+#include "dedup/pass.h"
 
 struct nigh__features; /* text/feature.h */
 
@@ -35,6 +35,9 @@ nigh_status nigh__sets_finish(struct nigh__sets *sets, nigh_error *error);
 /* Adds the sets of the documents whose bit is set in `needed`, by a pass over them.  Returns as nigh_dedup_run(). */
 nigh_status nigh__sets_read(nigh_dedup *dedup, struct nigh__pass_plan *plan, const uint64_t *needed,
                             struct nigh__sets *sets, nigh_error *error);
+
+/* The step of a pass that does so: `take` is given the words of each set. */
+struct nigh__pass_step nigh__sets_step(nigh__pass_take *take, void *user);
 
 void nigh__sets_reader_init(struct nigh__sets_reader *out);
 void nigh__sets_reader_release(const nigh_context *context, struct nigh__sets_reader *reader);

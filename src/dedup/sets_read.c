@@ -70,6 +70,10 @@ static nigh_status work_set(struct nigh__pass_worker *worker, const nigh_text *t
     return NIGH_OK;
 }
 
+struct nigh__pass_step nigh__sets_step(nigh__pass_take *take, void *user) {
+    return (struct nigh__pass_step){.stage = "verifying", .work = work_set, .take = take, .user = user};
+}
+
 struct taking {
     nigh_dedup *dedup;
     struct nigh__sets *sets;
@@ -86,6 +90,6 @@ static nigh_status take_set(void *user, uint64_t document, const nigh_text *text
 nigh_status nigh__sets_read(nigh_dedup *dedup, struct nigh__pass_plan *plan, const uint64_t *needed,
                             struct nigh__sets *sets, nigh_error *error) {
     struct taking taking = {.dedup = dedup, .sets = sets};
-    const struct nigh__pass_step step = {.stage = "verifying", .work = work_set, .take = take_set, .user = &taking};
+    const struct nigh__pass_step step = nigh__sets_step(take_set, &taking);
     return nigh__pass_run(dedup, plan, &step, needed, error);
 }

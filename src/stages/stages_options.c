@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+#include "stages/stages_options.h"
+
+static const struct nigh__option staged_options_fields[] = {
+    NIGH__OPTION(nigh_staged_options, shards, 1),
+};
+const struct nigh__options nigh__staged_options_shape = NIGH__OPTIONS(nigh_staged_options, staged_options_fields);
+void nigh_staged_options_init(nigh_staged_options *options) {
+    nigh__options_init(&nigh__staged_options_shape, options);
+}
