@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "amount.h"
-#include "dedup_output.h"
+#include "dedup_stages.h"
 #include "signals.h"
 #include "source.h"
 
@@ -78,13 +78,26 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "budget", PLACE(budget), "N", 2, UINT32_MAX, NULL,
                "compare at most N documents of one group of candidates with each other (default 2000); larger groups "
                "are counted and told"),
+    CLI_TEXT(0, "work", PLACE(work), "FOLDER",
+             "work in stages, whose files are in FOLDER: the same output, in less memory, by several processes, and "
+             "what was done is not done again"),
+    CLI_FLAG(0, "plan", PLACE(plan), "with --work: make the plan, say what each stage needs, and stop"),
+    CLI_TEXT(0, "stage", PLACE(stage), "NAME",
+             "with --work: do one task, --shard I/N, of a stage: sign, copies, postings, buckets, pairs, components, "
+             "sets, verify, or rewrite, which writes what is kept of a shard of the inputs to -o FILE"),
+    CLI_NUMBER(0, "shards", PLACE(shards), "N", 1, NIGH_MAX_SHARDS, NULL,
+               "with --work and inputs: cut every stage into N tasks (default 1)"),
+    CLI_NUMBER(0, "processes", PLACE(processes), "N", 1, 1024, NULL,
+               "with --work: do the tasks of a stage in N processes at a time, which share threads and memory"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
 
 static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
-                                    "[OPTION]... INPUT... --report FILE | --pairs FILE | ...", NULL};
+                                    "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
+                                    "--work FOLDER [--shards N] [--plan] [OPTION]... INPUT... [-o FILE]",
+                                    "--work FOLDER --stage NAME --shard I/N", NULL};
 
 static const char *const description[] = {
     "Finds documents that are nearly the same, and writes the input without them. INPUT is anything that 'nigh index' "
@@ -126,9 +139,23 @@ static const char *const cluster_paragraphs[] = {
     NULL,
 };
 
+static const char *const stage_paragraphs[] = {
+    "With --work the documents are not held in memory: stages leave files in a folder, which a later stage reads, and "
+    "the output is the same to the byte for any number of shards. '--plan --shards N' makes the plan, which keeps the "
+    "other options; then each stage has N tasks ('components' one), which may run at the same time, on any machine "
+    "that sees the folder and the inputs by the same names. A stage begins once all tasks of the one before it are "
+    "done. '--work FOLDER -o FILE' does what is left of all of it and writes the output.",
+    "A task whose file is there, whole and sound, does nothing; a file that is damaged or another plan's is made "
+    "again. "
+    "Inputs that have changed since the plan was made are refused. The folder can be removed afterwards.",
+    "Stages are for --method minhash, and for -o alone; docs/scale.md says what each does, and what it costs.",
+    NULL,
+};
+
+static const struct cli_section stage_section = {"STAGES", stage_paragraphs};
 static const struct cli_section method_section = {"METHODS", method_paragraphs};
 static const struct cli_section cluster_section = {"CLUSTERS", cluster_paragraphs};
-static const struct cli_section *const details[] = {&method_section, &cluster_section, NULL};
+static const struct cli_section *const details[] = {&method_section, &cluster_section, &stage_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh dedup news.jsonl -o clean.jsonl", "the first of each group of near-copies"},
@@ -137,6 +164,8 @@ static const struct cli_example examples[] = {
     {"nigh dedup --annotate --keep score:rating in.jsonl -o out.jsonl", "decide yourself"},
     {"nigh dedup --pairs - --features chars:8 sources/", "near-copies in source code, as pairs"},
     {"nigh dedup fingerprints.npy --distance 4 -o distinct.npy", "signatures of your own"},
+    {"nigh dedup --work work --shards 8 --processes 2 crawl-*.jsonl -o clean.jsonl",
+     "more than memory holds; run it again after a crash"},
     {NULL, NULL},
 };
 
@@ -162,7 +191,7 @@ static bool parse_keep(struct deduper *deduper) {
     return false;
 }
 
-static int make_options(struct deduper *deduper) {
+int cli_dedup_make_options(struct deduper *deduper) {
     const struct dedup_values *values = deduper->values;
     struct cli_job *job = deduper->job;
     nigh_dedup_options *made = &deduper->options;
@@ -332,9 +361,10 @@ static int run_all(struct deduper *deduper) {
 }
 
 static int run(struct cli_job *job) {
+    if (cli_dedup_is_staged(job->values)) return cli_dedup_stages(job);
     struct deduper deduper = {.job = job, .values = job->values, .info = {.size = sizeof(nigh_dedup_info)}};
     int code = check_use(&deduper);
-    if (code == CLI_DONE) code = make_options(&deduper);
+    if (code == CLI_DONE) code = cli_dedup_make_options(&deduper);
     if (code == CLI_DONE) code = cli_inputs_open(job, 0, &deduper.inputs) ? run_all(&deduper) : cli_fail(job);
     cli_inputs_stop(&deduper.inputs);
     nigh_dedup_free(deduper.dedup);

@@ -70,9 +70,14 @@ static bool lines_close(struct cli_job *job, struct lines *lines, bool good) {
 
 /* ----------------------------------------------------------------------- kept -- */
 
-static bool write_documents(struct deduper *deduper) {
+static nigh_status write_to(struct deduper *deduper, const char *path, const nigh_dedup_write_options *options) {
+    nigh_error *error = &deduper->job->error;
+    if (deduper->staged == NULL) return nigh_dedup_write(deduper->dedup, path, options, &deduper->written, error);
+    return nigh_staged_write(deduper->staged, deduper->staged_shard, path, options, &deduper->written, error);
+}
+
+bool cli_dedup_write_documents(struct deduper *deduper, const char *path) {
     struct cli_job *job = deduper->job;
-    const char *path = deduper->outputs[DEDUP_KEPT].path;
     nigh_dedup_write_options options;
     nigh_dedup_write_options_init(&options);
     struct lines lines = {0};
@@ -86,7 +91,7 @@ static bool write_documents(struct deduper *deduper) {
     }
     struct cli_mode mode = {0};
     if (!through) mode = cli_mode_hold(path);
-    nigh_status status = nigh_dedup_write(deduper->dedup, path, &options, &deduper->written, &job->error);
+    nigh_status status = write_to(deduper, path, &options);
     cli_mode_release(&mode);
     if (status == NIGH_OK) cli_mode_restore(&mode, path);
     if (through && !lines_close(job, &lines, status == NIGH_OK)) return false;
@@ -233,7 +238,9 @@ static int write_all(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
     int code = CLI_DONE;
     if (values->output != NULL && !deduper->documents) code = write_signatures(deduper);
-    if (values->output != NULL && deduper->documents && !write_documents(deduper)) code = cli_fail(job);
+    if (values->output != NULL && deduper->documents &&
+        !cli_dedup_write_documents(deduper, deduper->outputs[DEDUP_KEPT].path))
+        code = cli_fail(job);
     if (code == CLI_DONE && values->pairs != NULL && !write_pairs(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->clusters != NULL && !write_clusters(deduper)) code = cli_fail(job);
     if (code == CLI_DONE && values->report != NULL && !write_report(deduper)) code = cli_fail(job);

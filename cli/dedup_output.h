@@ -27,6 +27,11 @@ struct dedup_values {
     int format;
     bool no_verify;
     bool annotate;
+    /* Of stages. */
+    const char *work;
+    const char *stage;
+    struct cli_number shards, processes;
+    bool plan;
 };
 
 struct deduper {
@@ -41,6 +46,8 @@ struct deduper {
     nigh_model *model; /* of --scheme learned:FILE */
     char score_key[256];
     nigh_dedup *dedup;
+    nigh_staged *staged;   /* instead of it, where it was done in stages; not owned, */
+    uint32_t staged_shard; /* and which of its shards is written */
     nigh_dedup_info info;
     nigh_dedup_written written;
     double writing_seconds;
@@ -53,6 +60,9 @@ enum { DEDUP_REPORT, DEDUP_PAIRS, DEDUP_CLUSTERS, DEDUP_KEPT };
 
 /* All that was asked for.  CLI_DONE, or the exit code after saying why not. */
 int cli_dedup_write(struct deduper *deduper);
+
+/* The documents that are kept, to a file or standard output.  On failure job->error says why. */
+bool cli_dedup_write_documents(struct deduper *deduper, const char *path);
 
 /* Whether all places can be written to, as far as that can be seen before the work.  Says so where not. */
 bool cli_dedup_places_fit(const struct deduper *deduper);

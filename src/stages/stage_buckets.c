@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "dedup/candidates.h"
 #include "dedup/crowd_lists.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 #define SLOT_BITS_MIN 12u
 #define SLOT_BITS_MAX 32u

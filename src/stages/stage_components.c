@@ -6,8 +6,8 @@
  * Cost: 8 bytes of memory a document, and two passes over pairs and crowds.
  */
 #include "base/status.h"
-#include "stages/forest.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
+#include "stages/union_find.h"
 
 struct connecting {
     const nigh_staged *staged;

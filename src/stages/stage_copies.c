@@ -9,7 +9,7 @@
  * Members go out as they come by, so that a million copies of one text take no memory.
  */
 #include "base/status.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 enum { MARK_0, MARK_1, TEXT, ID, MERIT };
 

@@ -193,7 +193,7 @@ nigh_status nigh__stage_reader_open(const nigh_context *context, const char *pat
     uint8_t header[HEADER_BYTES];
     uint64_t length = 0;
     *out = (struct nigh__stage_reader){.context = context, .room = NIGH__ARRAY(uint64_t)};
-    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_READ, &out->file, error);
+    nigh_status status = nigh__file_open(context, path, NIGH_OPEN_REGULAR, &out->file, error);
     if (status == NIGH_OK) status = read_header(out, header, &length, error);
     if (status == NIGH_OK) status = read_index(out, header, length, error);
     if (status == NIGH_OK) status = check_label(out, label, sections, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stage pairs: a pair that shares many bands was found by several tasks; here it is once. */
 #include "base/status.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 struct pairing {
     const nigh_staged *staged;

@@ -23,7 +23,7 @@
 #include "document/document_options.h"
 #include "document/kept_reading.h"
 #include "signature/signer.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 #include "stages/stages_options.h"
 #include "text/text_options.h"
 

@@ -8,7 +8,7 @@
 #include "dedup/bands.h"
 #include "dedup/pass.h"
 #include "signature/band_keys.h"
-#include "stages/members.h"
+#include "stages/set_members.h"
 
 struct posting {
     const nigh_staged *staged;

@@ -10,7 +10,7 @@
 #include "base/word_sort.h"
 #include "dedup/pass.h"
 #include "dedup/sets.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 struct asking {
     const nigh_staged *staged;

@@ -12,7 +12,7 @@
 #include "dedup/gather.h"
 #include "dedup/order.h"
 #include "signature/band_keys.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 struct made {
     struct nigh__mark set;

@@ -11,7 +11,7 @@
 #include "base/word_sort.h"
 #include "dedup/buckets.h"
 #include "dedup/sets.h"
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 /* A document, as it is sorted. */
 enum { ID, FIRST, MERIT, FEATURES, KNOWN_WORDS };

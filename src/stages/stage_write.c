@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "dedup/dedup_options.h"
 #include "dedup/pass.h"
-#include "stages/members.h"
+#include "stages/set_members.h"
 
 struct outcome {
     const nigh_staged *staged;

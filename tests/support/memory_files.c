@@ -13,7 +13,8 @@ static int memory_open(void *user, nigh_file directory, const char *name, unsign
         *out = DIRECTORY;
         return 0;
     }
-    if (directory != DIRECTORY || mode != NIGH_OPEN_REGULAR) return EROFS;
+    if (mode != NIGH_OPEN_REGULAR) return EROFS;
+    if (directory != DIRECTORY && strrchr(name, '/') != NULL) name = strrchr(name, '/') + 1; /* a path */
     for (int i = 0; i < MEMORY_FILES; i++) {
         if (files->names[i] == NULL || strcmp(name, files->names[i]) != 0) continue;
         *out = i;

@@ -40,8 +40,8 @@
  * and verify decides it by the very code that decides all at once (dedup/keep.c), over the documents of its components
  * in the order of the input.
  */
-#ifndef NIGH_STAGES_STAGED_H
-#define NIGH_STAGES_STAGED_H
+#ifndef NIGH_STAGES_STAGE_WORK_H
+#define NIGH_STAGES_STAGE_WORK_H
 
 #include "base/rng.h"
 #include "dedup/deduplication.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running tasks: what is done already, who is at it, and how a task reads what others have left. */
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * Which of many numbers belong together: union-find, in 8 bytes a number.  A word is the number above, or, of one that
  * has none above it, TOP and how many are below it; the smaller tree goes below the larger, so no way up is long.
  */
-#ifndef NIGH_STAGES_FOREST_H
-#define NIGH_STAGES_FOREST_H
+#ifndef NIGH_STAGES_UNION_FIND_H
+#define NIGH_STAGES_UNION_FIND_H
 
 #include "base/memory.h"
 

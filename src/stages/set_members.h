@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sets of two documents or more that the stage copies has found, with their members in one shard. */
-#ifndef NIGH_STAGES_MEMBERS_H
-#define NIGH_STAGES_MEMBERS_H
+#ifndef NIGH_STAGES_SET_MEMBERS_H
+#define NIGH_STAGES_SET_MEMBERS_H
 
-#include "stages/staged.h"
+#include "stages/stage_work.h"
 
 struct nigh__set_ends {
     uint64_t first, best; /* ids */

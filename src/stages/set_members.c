@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* File by file: the sets are loaded, and then members go by. */
-#include "stages/members.h"
+#include "stages/set_members.h"
 
 #include "base/status.h"
 

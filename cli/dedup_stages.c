@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nigh dedup --work DIR.  The plan keeps the command line it was made by, so that a task needs to be told nothing but
+ * the directory, the stage and the shard; what may differ from machine to machine (memory, temporary files, threads)
+ * is said anew.
+ */
+#include "dedup_stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "option_words.h"
+#include "size.h"
+
+#define REWRITE "rewrite"
+
+/* Options that are no part of a plan. */
+static const char *const not_planned[] = {"-o",          "--work",   "--plan",  "--stage",     "--shard",   "--shards",
+                                          "--processes", "--memory", "--stats", "--temporary", "--threads", "--quiet",
+                                          "-q",          "-h",       "--help",  NULL};
+
+struct staging {
+    struct deduper deduper;            /* by the plan's options */
+    const struct dedup_values *values; /* of this command line */
+    struct dedup_values planned;
+    char *note;   /* owned: the plan's words, */
+    char **words; /* and pointers to them; owned */
+    nigh_text_reader_options reading;
+    nigh_staged *staged;
+    nigh_staged_info info;
+    uint32_t remade; /* files that were there and bad */
+    uint32_t done;   /* that were there and sound */
+};
+
+bool cli_dedup_is_staged(const struct dedup_values *values) {
+    return values->work != NULL || values->plan || values->stage != NULL || values->shards.given ||
+           values->processes.given;
+}
+
+/* -------------------------------------------------------------------- use -- */
+
+static int check_use(const struct cli_job *job, const struct dedup_values *values) {
+    const struct cli_command *command = job->command;
+    const bool rewrites = values->stage != NULL && strcmp(values->stage, REWRITE) == 0;
+    if (values->work == NULL) return cli_usage(command, "--plan, --stage, --shards and --processes go with --work DIR");
+    if (values->pairs != NULL || values->clusters != NULL || values->report != NULL || values->annotate)
+        return cli_usage(command, "--pairs, --clusters, --report and --annotate do not go with --work");
+    if (values->plan && values->stage != NULL) return cli_usage(command, "--plan or --stage, not both");
+    if (values->stage == NULL && values->reading.shard != NULL)
+        return cli_usage(command, "with --work, --shard goes with --stage");
+    if (values->stage != NULL && job->operand_count > 0)
+        return cli_usage(command, "the inputs are those of the plan; leave '%s' out", job->operands[0]);
+    if (values->plan && job->operand_count == 0) return cli_usage(command, "no INPUT given to plan for");
+    if (values->output != NULL && (values->plan || (values->stage != NULL && !rewrites)))
+        return cli_usage(command, "-o goes with the last step: '--work DIR -o FILE', or --stage " REWRITE);
+    if (values->output == NULL && (rewrites || (!values->plan && values->stage == NULL)))
+        return cli_usage(command, "nothing to write: give -o FILE");
+    if (values->shards.given && job->operand_count == 0)
+        return cli_usage(command, "--shards is for a plan, and goes with its inputs");
+    if (values->scheme != 0) return cli_usage(command, "--scheme does not go with --work");
+    return CLI_DONE;
+}
+
+/* "I/N" of --shard. */
+static bool parse_task(const char *text, uint32_t *shard, uint32_t *shards) {
+    char more;
+    return text != NULL && sscanf(text, "%u/%u%c", shard, shards, &more) == 2 && *shard < *shards;
+}
+
+/* ------------------------------------------------------------------- plan -- */
+
+static int make_plan(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    const struct dedup_values *values = staging->values;
+    struct cli_words words = {0};
+    cli_words_add_options(&words, job->command, values, not_planned);
+    cli_words_add(&words, "--");
+    for (size_t i = 0; i < job->operand_count; i++) cli_words_add(&words, job->operands[i]);
+    nigh_staged_options options;
+    nigh_staged_options_init(&options);
+    if (values->shards.given) options.shards = (uint32_t)values->shards.value;
+    options.note = words.bytes;
+    options.note_length = words.length;
+    if (words.failed) cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+    nigh_status status = words.failed ? NIGH_ENOMEM
+                                      : nigh_staged_plan(job->context, values->work, (const char *const *)job->operands,
+                                                         job->operand_count, &staging->reading,
+                                                         &staging->deduper.options, &options, &job->error);
+    cli_words_release(&words);
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+}
+
+/* Signatures are no matter for stages; better said now than by each task. */
+static int check_inputs(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    struct cli_inputs inputs;
+    bool ok = true;
+    for (size_t i = 0; i < job->operand_count; i++)
+        if (strcmp(job->operands[i], "-") == 0)
+            return cli_usage(job->command, "standard input cannot be read by several tasks; name a file");
+    if (!cli_inputs_open(job, 0, &inputs)) {
+        cli_inputs_release(&inputs);
+        return cli_fail(job);
+    }
+    const bool documents = cli_inputs_are_documents(job, &inputs, staging->values->format, &ok);
+    cli_inputs_stop(&inputs);
+    cli_inputs_release(&inputs);
+    if (ok && !documents) return cli_usage(job->command, "--work is for documents, not for signatures");
+    return ok ? CLI_DONE : CLI_ERROR;
+}
+
+/* The library's options, from values that are this command line's or the plan's. */
+static int make_options(struct staging *staging, const struct dedup_values *values) {
+    struct deduper *deduper = &staging->deduper;
+    deduper->values = values;
+    int code = cli_dedup_make_options(deduper);
+    if (code != CLI_DONE) return code;
+    cli_reader_options(deduper->job, &values->reading, cli_text_format(values->format), &deduper->problems,
+                       &staging->reading);
+    return CLI_DONE;
+}
+
+/* What the plan says, as if it had been typed now; what may differ is this command line's. */
+static int follow_plan(struct staging *staging, size_t *operands) {
+    struct cli_job *job = staging->deduper.job;
+    char message[512];
+    size_t length = 0;
+    int count = 0;
+    const char *note = nigh_staged_note(staging->staged, &length);
+    staging->note = malloc(length + 1);
+    if (staging->note != NULL && length > 0) memcpy(staging->note, note, length);
+    staging->words = staging->note == NULL ? NULL : cli_words_cut(staging->note, length, &count);
+    if (staging->words == NULL) {
+        cli_error(job, "out of memory");
+        return CLI_ERROR;
+    }
+    if (count == 0 || note[length - 1] != '\0' ||
+        !cli_option_parse(job->command, count, staging->words, &staging->planned, operands, message, sizeof message)) {
+        cli_error(job, "'%s' has a plan that this tool did not make", staging->values->work);
+        return CLI_ERROR;
+    }
+    staging->planned.memory = staging->values->memory;
+    staging->planned.temporary = staging->values->temporary;
+    return make_options(staging, &staging->planned);
+}
+
+static int open_plan(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    size_t operands = 0;
+    if (nigh_staged_open(job->context, staging->values->work, &staging->staged, &job->error) != NIGH_OK)
+        return cli_fail(job);
+    int code = follow_plan(staging, &operands);
+    if (code != CLI_DONE) return code;
+    nigh_status status = nigh_staged_use(staging->staged, (const char *const *)staging->words, operands,
+                                         &staging->reading, &staging->deduper.options, &job->error);
+    return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+}
+
+/* ------------------------------------------------------------------- tasks -- */
+
+static int run_task(struct staging *staging, nigh_stage stage, uint32_t shard) {
+    struct cli_job *job = staging->deduper.job;
+    char why[1024];
+    nigh_stage_done done = {.size = sizeof done};
+    if (nigh_staged_run(staging->staged, stage, shard, &done, &job->error) != NIGH_OK) return cli_fail(job);
+    staging->done += done.was_done != 0;
+    staging->remade += done.was_bad != 0;
+    cli_progress_clear(&job->progress);
+    if (done.was_bad) {
+        cli_error_format(&done.why, why, sizeof why);
+        cli_note(job, "warning: %s; it was made again", why);
+    }
+    if (staging->values->stage != NULL)
+        cli_note(job, "stage %s, shard %u/%u: %s, %s", nigh_stage_name(stage), shard,
+                 nigh_staged_tasks(staging->staged, stage), done.was_done ? "was done before" : "done",
+                 cli_size((double)done.disk_bytes).text);
+    return CLI_DONE;
+}
+
+static int write_kept(struct staging *staging, uint32_t shard) {
+    struct deduper *deduper = &staging->deduper;
+    deduper->staged = staging->staged;
+    deduper->staged_shard = shard;
+    deduper->written = (nigh_dedup_written){.size = sizeof(nigh_dedup_written)};
+    const bool written = cli_dedup_write_documents(deduper, staging->values->output);
+    cli_progress_clear(&deduper->job->progress);
+    return written ? CLI_DONE : cli_fail(deduper->job);
+}
+
+static int run_one(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    const struct dedup_values *values = staging->values;
+    uint32_t shard = 0;
+    uint32_t shards = 0;
+    int stage = 0;
+    while (stage < NIGH_STAGE_COUNT && strcmp(values->stage, nigh_stage_name((nigh_stage)stage)) != 0) stage++;
+    const bool rewrites = strcmp(values->stage, REWRITE) == 0;
+    if (stage == NIGH_STAGE_COUNT && !rewrites)
+        return cli_usage(job->command,
+                         "--stage takes sign, copies, postings, buckets, pairs, components, sets, verify or " REWRITE
+                         ", not '%s'",
+                         values->stage);
+    const uint32_t tasks = nigh_staged_tasks(staging->staged, rewrites ? NIGH_STAGE_SIGN : (nigh_stage)stage);
+    if (values->reading.shard == NULL && tasks == 1) shards = 1;
+    if (shards == 0 && !parse_task(values->reading.shard, &shard, &shards))
+        return cli_usage(job->command, "--stage takes --shard I/N with I below N, such as 0/%u", tasks);
+    if (shards != tasks) {
+        cli_error(job, "'%s': the plan has %u tasks for stage %s, not %u", values->work, tasks, values->stage, shards);
+        return CLI_ERROR;
+    }
+    return rewrites ? write_kept(staging, shard) : run_task(staging, (nigh_stage)stage, shard);
+}
+
+/* --------------------------------------------------------------------- all -- */
+
+static int run_stages(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    int code = CLI_DONE;
+    for (int stage = 0; code == CLI_DONE && stage < NIGH_STAGE_COUNT; stage++) {
+        if (staging->values->processes.given && staging->values->processes.value > 1)
+            code = cli_dedup_spawn_stage(job, staging->staged, (nigh_stage)stage);
+        else
+            for (uint32_t i = 0; code == CLI_DONE && i < nigh_staged_tasks(staging->staged, (nigh_stage)stage); i++)
+                code = run_task(staging, (nigh_stage)stage, i);
+    }
+    return code;
+}
+
+static void summarise(struct staging *staging) {
+    const nigh_staged_info *info = &staging->info;
+    struct cli_job *job = staging->deduper.job;
+    const struct cli_counter counters[] = {
+        {"kept", info->kept},
+        {"copies", info->copies},
+        {"near", info->documents - info->kept - info->copies},
+        {"pairs", info->pairs},
+        {"verified", info->verified},
+        {"truncated", info->truncated},
+        {"components", info->components},
+        {"largest", info->largest},
+        {"empty", info->empty},
+        {"lost", info->lost},
+        {"disk_bytes", info->disk_bytes},
+        {"tasks_done_before", staging->done},
+        {"tasks_made_again", staging->remade},
+        {"bytes_written", staging->deduper.written.bytes},
+    };
+    const uint64_t gone = info->documents - info->kept;
+    cli_stats_close(&job->stats, info->documents, counters, sizeof counters / sizeof counters[0]);
+    cli_note(job, "%s: %s kept, %s removed (%s, %s)", cli_counted(info->documents, "document", "documents").text,
+             cli_digits(info->kept).text, cli_digits(gone).text,
+             cli_counted(info->copies, "exact copy", "exact copies").text,
+             cli_counted(gone - info->copies, "near-copy", "near-copies").text);
+    cli_note(job, "%s of candidates; the largest has %s; %s of work files; %.2f s in all",
+             cli_counted(info->components, "component", "components").text,
+             cli_counted(info->largest, "document", "documents").text, cli_size((double)info->disk_bytes).text,
+             job->stats.work_seconds);
+    if (staging->done > 0)
+        cli_note(job, "%s been done before", cli_counted(staging->done, "task had", "tasks had").text);
+    if (info->truncated > 0)
+        cli_note(job, "warning: %s too large to compare all of them, so some near-copies may be left; see --budget",
+                 cli_counted(info->truncated, "group was", "groups were").text);
+}
+
+static int run_all(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    const double started = cli_seconds();
+    int code = run_stages(staging);
+    if (code != CLI_DONE) return code;
+    staging->info = (nigh_staged_info){.size = sizeof staging->info};
+    if (nigh_staged_describe(staging->staged, &staging->info, &job->error) != NIGH_OK) return cli_fail(job);
+    code = write_kept(staging, NIGH_ALL);
+    if (code != CLI_DONE) return code;
+    job->stats.work_seconds = cli_seconds() - started;
+    summarise(staging);
+    return staging->info.documents == 0 ? CLI_NOTHING : CLI_DONE;
+}
+
+static int run(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    int code = check_use(job, staging->values);
+    if (code == CLI_DONE && job->operand_count > 0) {
+        code = check_inputs(staging);
+        if (code == CLI_DONE) code = make_options(staging, staging->values);
+        if (code == CLI_DONE) code = make_plan(staging);
+    }
+    if (code == CLI_DONE) code = open_plan(staging);
+    if (code != CLI_DONE) return code;
+    if (staging->values->plan) {
+        cli_dedup_show_plan(&staging->deduper, staging->staged, &staging->reading, (const char *const *)job->operands,
+                            job->operand_count);
+        return CLI_DONE;
+    }
+    return staging->values->stage != NULL ? run_one(staging) : run_all(staging);
+}
+
+int cli_dedup_stages(struct cli_job *job) {
+    struct staging *staging = calloc(1, sizeof *staging);
+    if (staging == NULL) {
+        cli_error(job, "out of memory");
+        return CLI_ERROR;
+    }
+    staging->deduper.job = job;
+    staging->values = job->values;
+    int code = run(staging);
+    nigh_staged_close(staging->staged);
+    cli_option_release(job->command, &staging->planned);
+    free(staging->words);
+    free(staging->note);
+    free(staging);
+    return code;
+}
