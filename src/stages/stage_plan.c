@@ -93,7 +93,8 @@ static nigh_status print_signer(const nigh_context *context, const nigh_signer_o
 /* Of all that the result depends on, but for the inputs. */
 static nigh_status print_all(const nigh_staged *staged, uint64_t *print, nigh_error *error) {
     struct nigh__kept_options kept;
-    *print = 0;
+    *print = NIGH__STAGE_VERSION;
+    print_text(print, nigh_version()); /* another may sign otherwise */
     nigh_status status = nigh__kept_options_init(&kept, staged->context, staged->reading, error);
     if (status == NIGH_OK) print_reading(print, &kept.options);
     nigh__kept_options_release(&kept);
@@ -145,10 +146,10 @@ nigh_status nigh__staged_check_inputs(const nigh_staged *staged, struct nigh__in
     return NIGH_OK;
 }
 
-/* In order, each shard about as many bytes: where an input begins among all bytes says which shard it is of. */
-static uint64_t shard_of(const nigh_staged *staged, uint64_t before, uint64_t all, size_t input) {
+/* In order, each shard about as many bytes: where the middle of an input is among all bytes says which it is of. */
+static uint64_t shard_of(const nigh_staged *staged, uint64_t middle, uint64_t all, size_t input) {
     if (all == 0) return (uint64_t)input * staged->shards / staged->inputs.count;
-    return before / (all / staged->shards + 1);
+    return middle / (all / staged->shards + 1);
 }
 
 struct nigh__input_range nigh__staged_range(const nigh_staged *staged, uint32_t shard) {
@@ -158,7 +159,7 @@ struct nigh__input_range nigh__staged_range(const nigh_staged *staged, uint32_t 
     uint64_t before = 0;
     for (size_t i = 0; i < staged->inputs.count; i++) all += inputs[i].bytes;
     for (size_t i = 0; i < staged->inputs.count; i++) {
-        const uint64_t own = shard_of(staged, before, all, i);
+        const uint64_t own = shard_of(staged, before + inputs[i].bytes / 2, all, i);
         range.first += own < shard;
         range.count += own == shard;
         before += inputs[i].bytes;
@@ -214,7 +215,7 @@ nigh_status nigh_staged_use(nigh_staged *staged, const char *const *paths, size_
         return nigh__fail_at(error, NIGH_EMISMATCH, staged->work, NIGH_NO_OFFSET, "has a plan for %zu inputs, not %zu",
                              staged->inputs.count, count);
     if (print != staged->options_print)
-        return nigh__fail_at(error, NIGH_EMISMATCH, staged->work, NIGH_NO_OFFSET, "has a plan with other options");
+        return nigh__fail_at(error, NIGH_EMISMATCH, staged->work, NIGH_NO_OFFSET, "has a plan with other options, or by another version of nigh");
     return nigh__staged_check_inputs(staged, (struct nigh__input_range){0, count}, error);
 }
 

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "fuzz/fuzz.h"
 #include "nigh.h"
-#include "stages/stage_file.h"
+#include "stages/stage_work.h"
 #include "support/memory_files.h"
 
 #define HEADER 64u
@@ -49,7 +49,8 @@ static void read_sections(struct nigh__stage_reader *reader) {
 static void read_file(nigh_context *context, const char *path) {
     struct nigh__stage_label label = {.stage = 0};
     struct nigh__stage_reader reader;
-    for (label.stage = 0; label.stage < 9; label.stage++) {
+    for (unsigned i = 0; i <= NIGH_STAGE_COUNT; i++) {
+        label.stage = i < NIGH_STAGE_COUNT ? i : NIGH__STAGE_PLAN;
         if (nigh__stage_reader_open(context, path, &label, 0, &reader, NULL) != NIGH_OK) continue;
         if (nigh__stage_check(&reader, NULL) == NIGH_OK) read_sections(&reader);
         nigh__stage_reader_release(&reader);
