@@ -215,7 +215,8 @@ nigh_status nigh_staged_use(nigh_staged *staged, const char *const *paths, size_
         return nigh__fail_at(error, NIGH_EMISMATCH, staged->work, NIGH_NO_OFFSET, "has a plan for %zu inputs, not %zu",
                              staged->inputs.count, count);
     if (print != staged->options_print)
-        return nigh__fail_at(error, NIGH_EMISMATCH, staged->work, NIGH_NO_OFFSET, "has a plan with other options, or by another version of nigh");
+        return nigh__fail_at(error, NIGH_EMISMATCH, staged->work, NIGH_NO_OFFSET,
+                             "has a plan with other options, or by another version of nigh");
     return nigh__staged_check_inputs(staged, (struct nigh__input_range){0, count}, error);
 }
 
