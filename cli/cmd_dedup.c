@@ -94,10 +94,9 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
-                                    "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
-                                    "--work FOLDER [--shards N] [--plan] [OPTION]... INPUT... [-o FILE]",
-                                    "--work FOLDER --stage NAME --shard I/N", NULL};
+static const char *const usage[] = {
+    "[OPTION]... INPUT... -o FILE", "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
+    "--work FOLDER [OPTION]... INPUT... -o FILE", "--work FOLDER --stage NAME --shard I/N", NULL};
 
 static const char *const description[] = {
     "Finds documents that are nearly the same, and writes the input without them. INPUT is anything that 'nigh index' "
@@ -164,8 +163,7 @@ static const struct cli_example examples[] = {
     {"nigh dedup --annotate --keep score:rating in.jsonl -o out.jsonl", "decide yourself"},
     {"nigh dedup --pairs - --features chars:8 sources/", "near-copies in source code, as pairs"},
     {"nigh dedup fingerprints.npy --distance 4 -o distinct.npy", "signatures of your own"},
-    {"nigh dedup --work work --shards 8 --processes 2 crawl-*.jsonl -o clean.jsonl",
-     "more than memory holds; run it again after a crash"},
+    {"nigh dedup --work w --shards 8 --processes 2 in-*.jsonl -o out.jsonl", "in stages; goes on after a crash"},
     {NULL, NULL},
 };
 

@@ -94,7 +94,7 @@ static nigh_status print_signer(const nigh_context *context, const nigh_signer_o
 static nigh_status print_all(const nigh_staged *staged, uint64_t *print, nigh_error *error) {
     struct nigh__kept_options kept;
     *print = NIGH__STAGE_VERSION;
-    print_text(print, nigh_version()); /* another may sign otherwise */
+    print_number(print, NIGH_VERSION_MAJOR << 20 | NIGH_VERSION_MINOR << 10 | NIGH_VERSION_PATCH); /* as it signs */
     nigh_status status = nigh__kept_options_init(&kept, staged->context, staged->reading, error);
     if (status == NIGH_OK) print_reading(print, &kept.options);
     nigh__kept_options_release(&kept);
