@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts are asked of the library that is linked, so the tool is built from the same files whatever the parts are. */
+/*
+ * Parts are asked of the library that is linked, so the tool is built from the same files whatever the parts are.  The
+ * server is no part of the library, and says itself whether it is there.
+ */
 #include "built_parts.h"
 
 #include <string.h>
 
+#include "serve.h"
+
+#define SERVER "server"
+
 bool cli_part_built(const char *name) {
     int built = name == NULL;
+    if (name != NULL && strcmp(name, SERVER) == 0) return serve_built();
     const char *part;
     for (size_t i = 0; !built && (part = nigh_part_name(i, NULL)) != NULL; i++)
         if (strcmp(part, name) == 0) (void)nigh_part_name(i, &built);
@@ -21,5 +29,6 @@ void cli_parts_show(struct cli_sink *out) {
         cli_sink_format(out, " %s", part);
         any = true;
     }
-    cli_sink_text(out, any ? "\n" : " core only\n");
+    if (serve_built()) cli_sink_text(out, " " SERVER);
+    cli_sink_text(out, any || serve_built() ? "\n" : " core only\n");
 }

@@ -13,9 +13,9 @@
 #include "suggest.h"
 
 static const struct cli_command *const commands[] = {
-    &cmd_index,      &cmd_search, &cmd_dedup,    &cmd_against, &cmd_pairs,      &cmd_sign,     &cmd_train, &cmd_terms,
-    &cmd_vocabulary, &cmd_eval,   &cmd_tune,     &cmd_plan,    &cmd_info,       &cmd_delete,   &cmd_merge, &cmd_adopt,
-    &cmd_check,      &cmd_export, &cmd_generate, &cmd_manual,  &cmd_completion, &cmd_commands,
+    &cmd_index,      &cmd_search, &cmd_dedup,  &cmd_against,  &cmd_pairs,  &cmd_sign,       &cmd_train,    &cmd_terms,
+    &cmd_vocabulary, &cmd_eval,   &cmd_tune,   &cmd_plan,     &cmd_info,   &cmd_delete,     &cmd_merge,    &cmd_adopt,
+    &cmd_check,      &cmd_serve,  &cmd_export, &cmd_generate, &cmd_manual, &cmd_completion, &cmd_commands,
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])

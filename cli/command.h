@@ -91,6 +91,7 @@ extern const struct cli_command cmd_info;
 extern const struct cli_command cmd_merge;
 extern const struct cli_command cmd_adopt;
 extern const struct cli_command cmd_check;
+extern const struct cli_command cmd_serve;
 extern const struct cli_command cmd_export;
 extern const struct cli_command cmd_delete;
 extern const struct cli_command cmd_generate;

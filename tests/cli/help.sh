@@ -89,6 +89,7 @@ delete
 merge
 adopt
 check
+serve
 export
 generate' '' -- "$NIGH" commands
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HTTP by libmicrohttpd: connections, limits, who may ask; requests go to lanes, and their answers come back. */
+#ifndef NIGH_SERVER_HTTP_FRONT_H
+#define NIGH_SERVER_HTTP_FRONT_H
+
+#include "server.h"
+
+/* Listens on server->settings->listen and puts the address into server->address. */
+nigh_status serve_front_start(struct serve_server *server, nigh_error *error);
+
+/* Takes no more connections, and waits until all requests are answered, at most drain_ms. */
+void serve_front_drain(struct serve_server *server);
+/* Once nobody works on a request any more. */
+void serve_front_end(struct serve_server *server);
+
+#endif
