@@ -37,6 +37,7 @@ struct serve_request {
     struct serve_text body;
     uint64_t charged;          /* of the memory that bodies may take */
     bool too_large;            /* the rest of the body is not kept */
+    bool refused;              /* its answer is there, and waits for the end of the body */
     bool begun, done;          /* worked on; answered */
     bool head;                 /* HEAD: as GET, without the content */
     const char *authorization; /* the header, while the request lives; NULL: none */

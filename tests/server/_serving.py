@@ -85,6 +85,7 @@ class Server:
         self.process.send_signal(how)
         code = self.process.wait(timeout=60)
         self.process.stdout.close()
+        self.errors.close()
         return code
 
     def __enter__(self):
@@ -95,7 +96,6 @@ class Server:
             code = self.end()
             if kind is None and code != 0:
                 raise RuntimeError(f"it ended with exit code {code}")
-        self.errors.close()
 
 
 WORDS = ("flood valley river storm bridge market school doctor engine garden winter summer music paper light train "
