@@ -44,7 +44,7 @@ void serve_ask_free(struct serve_ask *ask); /* accepts NULL */
 
 /* For the lane: whether two are answered by one search, and answering. */
 bool serve_ask_joins(const struct serve_request *first, const struct serve_request *other);
-void serve_ask_work(void *server, struct serve_request *first);
+void serve_ask_work(void *user, struct serve_request *first);
 
 /* A match as the members of an object, for whoever tells of one. */
 void serve_put_document(struct serve_text *out, const struct serve_snapshot *snapshot, uint64_t number, bool texts);

@@ -161,8 +161,9 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
     struct serve_reply *reply = &request->reply;
     struct MHD_Response *response;
     if (reply->fixed != NULL) {
-        response = MHD_create_response_from_buffer(reply->fixed_length, (void *)(uintptr_t)reply->fixed,
-                                                   MHD_RESPMEM_PERSISTENT);
+        void *bytes = NULL; /* libmicrohttpd only reads them, but does not say so */
+        memcpy(&bytes, &reply->fixed, sizeof bytes);
+        response = MHD_create_response_from_buffer(reply->fixed_length, bytes, MHD_RESPMEM_PERSISTENT);
     } else {
         response = MHD_create_response_from_buffer(reply->body.length, reply->body.bytes, MHD_RESPMEM_MUST_FREE);
         if (response != NULL) reply->body.bytes = NULL;

@@ -189,13 +189,15 @@ static void show_figure(struct serve_server *server, struct serve_text *out, con
     }
 }
 
+/* The second number of statm, in pages. */
 static double resident_bytes(void) {
-    unsigned long whole = 0, resident = 0;
+    char line[128] = "";
     FILE *file = fopen("/proc/self/statm", "r");
     if (file == NULL) return 0;
-    if (fscanf(file, "%lu %lu", &whole, &resident) != 2) resident = 0;
+    const bool read = fgets(line, sizeof line, file) != NULL;
     (void)fclose(file);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+    const char *second = read ? strchr(line, ' ') : NULL;
+    return second == NULL ? 0 : (double)strtoul(second, NULL, 10) * (double)sysconf(_SC_PAGESIZE);
 }
 
 static void show_lanes(struct serve_server *server, struct serve_text *out) {

@@ -304,30 +304,38 @@ static nigh_status add_signatures(struct serve_live *writing, struct serve_lines
     return status;
 }
 
+/* A line by its id. */
+struct named {
+    const char *id;
+    size_t length;
+    struct serve_line *line;
+};
+
 static int by_id_then_line(const void *a, const void *b) {
-    const struct serve_line *first = *(const struct serve_line *const *)a;
-    const struct serve_line *second = *(const struct serve_line *const *)b;
-    const size_t first_length = first->document.id_length, second_length = second->document.id_length;
-    const size_t shorter = first_length < second_length ? first_length : second_length;
-    const int differ = memcmp(first->document.id, second->document.id, shorter);
+    const struct named *first = a, *second = b;
+    const size_t shorter = first->length < second->length ? first->length : second->length;
+    const int differ = memcmp(first->id, second->id, shorter);
     if (differ != 0) return differ;
-    if (first_length != second_length) return first_length < second_length ? -1 : 1;
-    return first->line < second->line ? -1 : 1;
+    if (first->length != second->length) return first->length < second->length ? -1 : 1;
+    return first->line->line < second->line->line ? -1 : 1;
 }
 
 /* Of those with one id in the body the first counts. */
-static void mark_repeated(struct serve_lines *lines) {
-    struct serve_line **named = calloc(lines->count + 1, sizeof *named);
+static bool mark_repeated(struct serve_lines *lines) {
+    struct named *named = calloc(lines->count + 1, sizeof *named);
     size_t count = 0;
-    if (named == NULL) return;
-    for (size_t i = 0; i < lines->count; i++)
-        if (lines->items[i].good && lines->items[i].document.id != NULL) named[count++] = &lines->items[i];
-    qsort((void *)named, count, sizeof *named, by_id_then_line);
-    for (size_t i = 1; i < count; i++) {
-        const nigh_document *a = &named[i - 1]->document, *b = &named[i]->document;
-        if (a->id_length == b->id_length && memcmp(a->id, b->id, a->id_length) == 0) named[i]->repeated = true;
+    if (named == NULL) return false;
+    for (size_t i = 0; i < lines->count; i++) {
+        struct serve_line *line = &lines->items[i];
+        if (line->good && line->document.id != NULL)
+            named[count++] = (struct named){line->document.id, line->document.id_length, line};
     }
-    free((void *)named);
+    qsort(named, count, sizeof *named, by_id_then_line);
+    for (size_t i = 1; i < count; i++)
+        if (named[i - 1].length == named[i].length && memcmp(named[i - 1].id, named[i].id, named[i].length) == 0)
+            named[i].line->repeated = true;
+    free(named);
+    return true;
 }
 
 /* What is there now tells whether a document was added: a text without words is not. */
@@ -364,7 +372,9 @@ static void add_documents(struct serve_live *writing, struct serve_request *requ
     nigh_error error;
     if (snapshot == NULL) {
         serve_problem_gone(request);
-    } else if (serve_lines_read(request, snapshot, &lines)) {
+    } else if (serve_lines_read(request, snapshot, &lines) && !mark_repeated(&lines)) {
+        serve_problem_memory(request);
+    } else if (lines.items != NULL && request->reply.status == 0) {
         nigh_status status = lines.good == 0 ? NIGH_OK : release_live(writing, &error);
         if (status == NIGH_OK && lines.good > 0)
             status = snapshot->texts
@@ -372,7 +382,6 @@ static void add_documents(struct serve_live *writing, struct serve_request *requ
                          : add_signatures(writing, &lines, replace, snapshot->info.width_bits, &commit, &error);
         if (status == NIGH_OK) {
             if (lines.good > 0) note_commit(writing->book, &commit);
-            mark_repeated(&lines);
             put_added(request, &lines);
             serve_answer(request, SERVE_LINES_TYPE);
         } else {

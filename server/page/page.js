@@ -69,14 +69,16 @@ function showToken(wrong) {
 
 const wordPattern = /[\p{L}\p{N}]+/gu;
 const fold = (word) => word.toLowerCase();
-const wordsOf = (text) => new Set((text.match(wordPattern) || []).map(fold));
+/** A word without its commonest endings, so that "flooded" is marked for "flood"; short words say little. */
+const stem = (word) => (word.length > 4 ? fold(word).replace(/(?:ings?|ed|es|s|e)$/, "") : word.length > 3 ? fold(word) : "");
+const wordsOf = (text) => new Set((text.match(wordPattern) || []).map(stem).filter((word) => word !== ""));
 
 /** The text with the words that are in `wanted` marked. */
 function marked(text, wanted) {
     const out = document.createDocumentFragment();
     let at = 0;
     for (const match of text.matchAll(wordPattern)) {
-        if (!wanted.has(fold(match[0]))) continue;
+        if (!wanted.has(stem(match[0]))) continue;
         out.append(text.slice(at, match.index), make("mark", {}, match[0]));
         at = match.index + match[0].length;
     }

@@ -15,6 +15,15 @@ const sizes = { desktop: [1280, 900], tablet: [820, 1100], phone: [390, 844] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 
+/** Until something holds on the page; Playwright's own way would need eval, which the page does not allow. */
+async function until(page, holds) {
+    for (let i = 0; i < 600; i++) {
+        if (await page.evaluate(holds)) return;
+        await new Promise((done) => setTimeout(done, 50));
+    }
+    throw new Error(`never came true: ${holds}`);
+}
+
 /** A page that notes whatever goes wrong on it. */
 async function open(options) {
     const context = await browser.newContext({ bypassCSP: false, ...options });
@@ -25,7 +34,7 @@ async function open(options) {
     page.on("dialog", (dialog) => { wrong.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
     page.on("request", (request) => { if (!request.url().startsWith(address)) wrong.push(`asks elsewhere: ${request.url()}`); });
     await page.goto(address);
-    await page.waitForFunction(() => document.getElementById("collection").options.length > 0);
+    await until(page, () => document.getElementById("collection").options.length > 0);
     return { page, wrong, context };
 }
 
@@ -41,7 +50,7 @@ async function audit(page, where) {
 const hits = (page) => page.locator(".hit");
 async function ask(page, text) {
     await page.fill("#query", text);
-    await page.waitForFunction(() => document.querySelectorAll(".hit").length > 0);
+    await until(page, () => document.querySelectorAll(".hit").length > 0);
 }
 
 for (const [name, [width, height]] of Object.entries(sizes)) {
@@ -79,17 +88,17 @@ await audit(page, "side by side");
 await page.keyboard.press("Escape");
 await page.waitForSelector("#compare:not([open])", { state: "attached" });
 await page.locator(".hit button", { hasText: "What is like this?" }).first().click();
-await page.waitForFunction(() => document.querySelector("input[name=kind][value=id]").checked);
-await page.waitForFunction(() => /bit for bit/.test(document.getElementById("verdict").innerText));
+await until(page, () => document.querySelector("input[name=kind][value=id]").checked);
+await until(page, () => /bit for bit/.test(document.getElementById("verdict").innerText));
 await page.selectOption("#k", "5");
-await page.waitForFunction(() => document.querySelectorAll(".hit").length === 5);
+await until(page, () => document.querySelectorAll(".hit").length === 5);
 await page.check("#exact");
 await page.click("#clear");
-await page.waitForFunction(() => document.querySelectorAll(".hit").length === 0);
+await until(page, () => document.querySelectorAll(".hit").length === 0);
 await page.setInputFiles("#file", { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("storm by the harbour") });
-await page.waitForFunction(() => document.querySelectorAll(".hit").length > 0);
+await until(page, () => document.querySelectorAll(".hit").length > 0);
 await page.setInputFiles("#file", { name: "x.bin", mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) });
-await page.waitForFunction(() => /not text/.test(document.getElementById("verdict").innerText));
+await until(page, () => /not text/.test(document.getElementById("verdict").innerText));
 await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("/");
 assert.equal(await page.evaluate(() => document.activeElement.id), "query");
@@ -97,16 +106,17 @@ assert.equal(await page.evaluate(() => document.activeElement.id), "query");
 // Hostile ids and texts are shown, and do nothing.
 await page.check("input[name=kind][value=text]", { force: true });
 await ask(page, "hostile script alert image onerror");
+await until(page, () => document.querySelector(".hit").innerText.includes("<script>"));
 assert.match(await hits(page).first().innerText(), /<script>|<img/);
 assert.equal(await page.evaluate(() => window.hacked), undefined);
 assert.equal(await page.locator(".hit img, .hit script").count(), 0);
 
 // Another collection, of signatures: texts cannot be asked there.
 await page.selectOption("#collection", "hashes");
-await page.waitForFunction(() => document.querySelector("input[name=kind][value=text]").disabled);
+await until(page, () => document.querySelector("input[name=kind][value=text]").disabled);
 await page.check("input[name=kind][value=id]", { force: true });
 await page.fill("#query", "3");
-await page.waitForFunction(() => document.querySelectorAll(".hit").length > 0);
+await until(page, () => document.querySelectorAll(".hit").length > 0);
 assert.deepEqual(wrong, []);
 await context.close();
 await browser.close();
