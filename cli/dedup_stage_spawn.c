@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "amount.h"
 #include "dedup_stages.h"
@@ -16,8 +17,6 @@
 
 #define SELF "/proc/self/exe"
 #define MAX_WORDS 20
-
-extern char **environ;
 
 /* A number as an argument. */
 struct number {

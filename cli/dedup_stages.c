@@ -62,12 +62,6 @@ static int check_use(const struct cli_job *job, const struct dedup_values *value
     return CLI_DONE;
 }
 
-/* "I/N" of --shard. */
-static bool parse_task(const char *text, uint32_t *shard, uint32_t *shards) {
-    char more;
-    return text != NULL && sscanf(text, "%u/%u%c", shard, shards, &more) == 2 && *shard < *shards;
-}
-
 /* ------------------------------------------------------------------- plan -- */
 
 static int make_plan(struct staging *staging) {
@@ -191,8 +185,8 @@ static int write_kept(struct staging *staging, uint32_t shard) {
 static int run_one(struct staging *staging) {
     struct cli_job *job = staging->deduper.job;
     const struct dedup_values *values = staging->values;
-    uint32_t shard = 0;
-    uint32_t shards = 0;
+    uint64_t shard = 0;
+    uint64_t shards = 0;
     int stage = 0;
     while (stage < NIGH_STAGE_COUNT && strcmp(values->stage, nigh_stage_name((nigh_stage)stage)) != 0) stage++;
     const bool rewrites = strcmp(values->stage, REWRITE) == 0;
@@ -203,13 +197,14 @@ static int run_one(struct staging *staging) {
                          values->stage);
     const uint32_t tasks = nigh_staged_tasks(staging->staged, rewrites ? NIGH_STAGE_SIGN : (nigh_stage)stage);
     if (values->reading.shard == NULL && tasks == 1) shards = 1;
-    if (shards == 0 && !parse_task(values->reading.shard, &shard, &shards))
+    if (shards == 0 && (values->reading.shard == NULL || !cli_parse_shard(values->reading.shard, &shard, &shards)))
         return cli_usage(job->command, "--stage takes --shard I/N with I below N, such as 0/%u", tasks);
     if (shards != tasks) {
-        cli_error(job, "'%s': the plan has %u tasks for stage %s, not %u", values->work, tasks, values->stage, shards);
+        cli_error(job, "'%s': the plan has %u tasks for stage %s, not %llu", values->work, tasks, values->stage,
+                  (unsigned long long)shards);
         return CLI_ERROR;
     }
-    return rewrites ? write_kept(staging, shard) : run_task(staging, (nigh_stage)stage, shard);
+    return rewrites ? write_kept(staging, (uint32_t)shard) : run_task(staging, (nigh_stage)stage, (uint32_t)shard);
 }
 
 /* --------------------------------------------------------------------- all -- */

@@ -156,8 +156,7 @@ bool cli_inputs_are_documents(struct cli_job *job, const struct cli_inputs *inpu
 
 /* ---------------------------------------------------------------- reading -- */
 
-/* "I/N" of --shard; false where it is not that. */
-static bool parse_shard(const char *text, uint64_t *shard, uint64_t *shards) {
+bool cli_parse_shard(const char *text, uint64_t *shard, uint64_t *shards) {
     char *end = NULL;
     if (*text < '0' || *text > '9') return false;
     errno = 0;
@@ -170,7 +169,7 @@ static bool parse_shard(const char *text, uint64_t *shard, uint64_t *shards) {
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading) {
     uint64_t shard = 0;
     uint64_t shards = 0;
-    if (reading->shard == NULL || parse_shard(reading->shard, &shard, &shards)) return true;
+    if (reading->shard == NULL || cli_parse_shard(reading->shard, &shard, &shards)) return true;
     (void)cli_usage(job->command, "--shard takes I/N with I below N, such as 0/4, not '%s'", reading->shard);
     return false;
 }
@@ -246,7 +245,7 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
     out->scheme = reading->scheme;
     out->label_key = reading->label_key;
     out->part_key = reading->part_key;
-    if (reading->shard != NULL) (void)parse_shard(reading->shard, &out->shard, &out->shards);
+    if (reading->shard != NULL) (void)cli_parse_shard(reading->shard, &out->shard, &out->shards);
     out->max_errors = reading->max_errors.value;
     out->max_document_bytes = reading->max_document.value;
     out->max_expansion = reading->max_expansion.value;

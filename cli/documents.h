@@ -255,6 +255,9 @@ int cli_switch(int choice, int before);
 
 /* False with a message for what is wrong with the values, before anything is opened. */
 bool cli_reading_fits(const struct cli_job *job, const struct cli_reading *reading);
+/* "I/N" of --shard, I below N; false where it is not that. */
+bool cli_parse_shard(const char *text, uint64_t *shard, uint64_t *shards);
+
 /* Of signatures: limits, --shard and what leaves out documents would do nothing.  NIGH_OK, or NIGH_EINVAL with
  * job->error. */
 nigh_status cli_reading_fits_signatures(struct cli_job *job, const struct cli_reading *reading);

@@ -257,7 +257,7 @@ static nigh_status load_section(struct nigh__stage_reader *reader, uint32_t sect
     nigh__stage_begin(reader, section);
     while ((status = nigh__stage_next(reader, 0, &words, &count, error)) == NIGH_OK) {
         const size_t more = nigh__smaller(count * sizeof *words, (size_t)bytes - done);
-        memcpy(place + done, words, more);
+        if (more > 0) memcpy(place + done, words, more);
         done += more;
     }
     return status == NIGH_END ? NIGH_OK : status;

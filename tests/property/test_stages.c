@@ -213,7 +213,7 @@ static void test_rules(void **state) {
         for (int cluster = NIGH_CLUSTER_KEPT; cluster <= NIGH_CLUSTER_COMPLETE; cluster++) {
             world.options.keep = (nigh_keep_rule)keep;
             world.options.cluster = (nigh_cluster_rule)cluster;
-            check(&world, &kinds, &nigh__dedup_usual_narrow, (uint64_t)(keep * 3 + cluster));
+            check(&world, &kinds, &nigh__dedup_usual_narrow, (uint64_t)keep * 3 + (uint64_t)cluster);
         }
     world_close(&world);
 }
@@ -229,7 +229,7 @@ static void test_crowds(void **state) {
             world.options.cluster = (nigh_cluster_rule)cluster;
             world.options.bucket_budget = cut ? 40 : 2000;
             world.options.keep = cut ? NIGH_KEEP_LONGEST : NIGH_KEEP_FIRST;
-            check(&world, &kinds, &nigh__dedup_usual_narrow, 100 + (uint64_t)(cluster * 2 + cut));
+            check(&world, &kinds, &nigh__dedup_usual_narrow, 100 + (uint64_t)cluster * 2 + (uint64_t)cut);
         }
     world_close(&world);
 }
