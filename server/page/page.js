@@ -364,7 +364,10 @@ function choose(name) {
     find("collection").value = name;
     find("ask-lead").textContent = `${numbers.format(info.documents)} documents in ${info.name}. Results come as you pause.`;
     for (const input of document.querySelectorAll("input[name=kind]")) input.disabled = input.value === "text" && !info.text;
-    if (!info.text && kind() === "text") document.querySelector("input[name=kind][value=signature]").checked = true;
+    if (!info.text && kind() === "text") { // what was asked before is no signature
+        document.querySelector("input[name=kind][value=signature]").checked = true;
+        find("query").value = "";
+    }
     find("query").placeholder = info.text ? "Paste a text, or drop a file here …" : `A signature of ${info.width_bits} bits in hex, or an id …`;
     show();
 }
