@@ -85,6 +85,7 @@ const char *serve_json_parse(struct serve_json *json, const char *text, size_t l
                              size_t *offset) {
     element found;
     *offset = 0;
+    if (length == 0) return reason(simdjson::EMPTY); /* simdjson would copy from nowhere */
     simdjson::error_code code = json->parser.allocate(length < 64 ? 64 : length, json->max_depth);
     if (code == simdjson::SUCCESS) code = json->parser.parse(text, length, true).get(found);
     if (code != simdjson::SUCCESS) {
