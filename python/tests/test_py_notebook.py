@@ -17,7 +17,8 @@ def outputs(notebook):
     shown = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            shown.append(["".join(output.get("data", {}).get("text/plain", "")) for output in cell["outputs"]])
+            results = [output for output in cell["outputs"] if output["output_type"] == "execute_result"]
+            shown.append(["".join(output["data"].get("text/plain", "")) for output in results])  # bars come and go
     return shown
 
 
