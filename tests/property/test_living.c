@@ -20,6 +20,7 @@
 #include "base/rng.h"
 #include "support/support.h"
 
+#define TABLES_RADIUS 4u
 #define QUERIES 12u
 #define MAX_DOCUMENTS 2000u
 
@@ -73,11 +74,15 @@ static void build_beside(const struct world *world, const char *path) {
     nigh_columns_options_init(&columns);
     nigh_graph_options graph;
     nigh_graph_options_init(&graph);
+    nigh_tables_options tables;
+    nigh_tables_options_init(&tables);
+    tables.radius = TABLES_RADIUS;
     lists.slice_width = 8;
-    lists.min_rows = columns.min_rows = graph.min_rows = 1;
+    lists.min_rows = columns.min_rows = graph.min_rows = tables.min_rows = 1;
     assert_ok(nigh_lists_build(world->context, path, &lists, NULL, &error), &error);
     assert_ok(nigh_columns_build(world->context, path, &columns, NULL, &error), &error);
     assert_ok(nigh_graph_build(world->context, path, &graph, NULL, &error), &error);
+    assert_ok(nigh_tables_build(world->context, path, &tables, NULL, &error), &error);
 }
 
 static void world_init(struct world *world, uint32_t width_bits, uint32_t segments, uint32_t documents,
@@ -290,9 +295,21 @@ static void ask_in_every_way(const struct world *world, const nigh_collection *c
         }
 }
 
+/* All within a radius that the tables guarantee, or the k nearest of these. */
+static void ask_tables(const struct world *world, const nigh_collection *collection, const struct asking *asking,
+                       struct allowing *allowing, uint32_t k, uint32_t radius) {
+    nigh_search_options options;
+    if (asking->ranking != PLAIN || radius > TABLES_RADIUS) return;
+    nigh_search_options_init(&options);
+    options.method = NIGH_SEARCH_TABLES;
+    options.k = k;
+    options.radius = radius;
+    ask(world, collection, asking, &options, allowing, true);
+}
+
 static void ask_all(const struct world *world, const bool *allowed) {
     const uint32_t ks[] = {1, 3, 10, 77, NIGH_ALL};
-    const uint32_t radii[] = {NIGH_ALL, 0, 4, world->width_bits / 3};
+    const uint32_t radii[] = {NIGH_ALL, 0, TABLES_RADIUS, world->width_bits / 3};
     struct allowing allowing = {.allowed = allowed};
     nigh_collection *collection;
     nigh_error error;
@@ -304,8 +321,10 @@ static void ask_all(const struct world *world, const bool *allowed) {
         asking_init(world, &asking, ranking, world->seed + ranking);
         for (size_t i = 0; i < sizeof ks / sizeof ks[0]; i++)
             for (size_t j = 0; j < sizeof radii / sizeof radii[0]; j++)
-                if (ks[i] != NIGH_ALL || radii[j] != NIGH_ALL)
+                if (ks[i] != NIGH_ALL || radii[j] != NIGH_ALL) {
                     ask_in_every_way(world, collection, &asking, &allowing, ks[i], radii[j]);
+                    ask_tables(world, collection, &asking, &allowing, ks[i], radii[j]);
+                }
         asking_release(&asking);
     }
     nigh_collection_close(collection);

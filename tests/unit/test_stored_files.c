@@ -23,7 +23,6 @@
 #include "support/sidecar_support.h"
 
 #define FIRST_FILE "tables-00000000000000000001"
-#define SEGMENT_FILE "segment-00000000000000000001"
 #define ROWS 1500u
 #define IN_SECOND 10u
 #define WIDTH 72u
@@ -289,18 +288,9 @@ static void what_cannot_be_made(void **state) {
 
 /* ---------------------------------------------------------------------------- lies -- */
 
-static uint64_t segment_checksum(const struct with_sidecar *w) {
-    nigh_collection *collection;
-    nigh_error error;
-    assert_ok(nigh_collection_open(w->context, w->path, NULL, &collection, &error), &error);
-    const uint64_t checksum = collection->segments[0]->header.checksum;
-    nigh_collection_close(collection);
-    return checksum;
-}
-
 /* The file with a word of 4 bytes changed, under right checksums. */
 static void forge_word(const struct with_sidecar *w, const struct bytes *whole, uint64_t offset, uint32_t word) {
-    const uint64_t checksum = segment_checksum(w);
+    const uint64_t checksum = with_sidecar_checksum(w);
     uint8_t *copy = malloc(whole->length);
     assert_non_null(copy);
     memcpy(copy, whole->data, whole->length);
@@ -392,60 +382,29 @@ static void damage_is_reported(void **state) {
     free(other.data);
 }
 
-/* Someone cuts a file while it is looked up: both are guarded, and the search after it is well. */
-static void files_cut_short(void **state) {
-    struct with_sidecar *w = *state;
-    const char *sanitize = getenv("NIGH_SANITIZE");
-    if (sanitize != NULL && strstr(sanitize, "thread") != NULL) skip(); /* it takes the jump for a handler at work */
-    nigh_error error;
-    assert_ok(nigh_fault_guard_install(&error), &error);
-    for (int which = 0; which < 2; which++) {
-        char *file = which == 0 ? path_in(w->path, FIRST_FILE) : path_in(w->path, SEGMENT_FILE);
-        struct bytes whole = file_read_all(file);
-        nigh_collection *collection;
-        assert_ok(nigh_collection_open(w->context, w->path, NULL, &collection, &error), &error);
-        for (uint32_t threads = 1; threads <= 3; threads++) {
-            assert_int_equal(truncate(file, which == 0 ? 8192 : 4096), 0);
-            assert_int_equal(search_with(collection, w, threads, &error), NIGH_EIO);
-            assert_non_null(strstr(error.file, which == 0 ? FIRST_FILE : SEGMENT_FILE));
-            FILE *again = fopen(file, "r+b"); /* the same file, whole again */
-            assert_non_null(again);
-            assert_int_equal(fwrite(whole.data, 1, whole.length, again), whole.length);
-            assert_int_equal(fclose(again), 0);
-            assert_ok(search_with(collection, w, threads, &error), &error);
-        }
-        nigh_collection_close(collection);
-        free(whole.data);
-        free(file);
-    }
+static nigh_status build_anew(nigh_context *context, const char *path, nigh_error *error) {
+    nigh_tables_options options = options_of(NIGH_TABLES_PERMUTED);
+    options.rebuild = 1;
+    return nigh_tables_build(context, path, &options, NULL, error);
 }
+
+static uint64_t segments_with(const nigh_collection_info *info) { return info->table_segments; }
+
+static uint64_t damaged(const nigh_collection_info *info) { return info->damaged_tables; }
+
+static const struct sidecar_kind kind = {.file = FIRST_FILE,
+                                         .build = build_anew,
+                                         .remove = nigh_tables_remove,
+                                         .search = search_with,
+                                         .segments = segments_with,
+                                         .damaged = damaged,
+                                         .cut = 8192};
+
+static void files_cut_short(void **state) { with_sidecar_cut_short(*state, &kind); }
 
 /* ------------------------------------------------------------------------ failures -- */
 
-static void memory_runs_out_while_searching(void **state) {
-    struct with_sidecar *w = *state;
-    uint64_t failed = 0;
-    for (uint64_t i = 0;; i++) {
-        struct faulty_memory memory = {.fail_at = UINT64_MAX};
-        const nigh_allocator allocator = faulty_memory_allocator(&memory);
-        nigh_context *context = context_with(NULL, &allocator, NULL);
-        nigh_collection *collection;
-        nigh_error error;
-        assert_ok(nigh_collection_open(context, w->path, NULL, &collection, &error), &error);
-        memory.fail_at = memory.calls + i;
-        const nigh_status status = search_with(collection, w, 1, &error);
-        memory.fail_at = UINT64_MAX;
-        if (status != NIGH_OK) {
-            assert_int_equal(status, NIGH_ENOMEM);
-            failed++;
-        }
-        nigh_collection_close(collection);
-        nigh_context_free(context);
-        assert_int_equal(memory.live, 0);
-        if (status == NIGH_OK) break;
-    }
-    assert_true(failed > 10);
-}
+static void memory_runs_out_while_searching(void **state) { with_sidecar_search_without_memory(*state, &kind); }
 
 static void memory_runs_out_while_making(void **state) {
     struct with_sidecar *w = *state;
@@ -474,47 +433,7 @@ static void memory_runs_out_while_making(void **state) {
     }
 }
 
-/* One attempt to make or remove tables with file call number `n` failing; false once no call is left to fail. */
-static bool attempt(struct with_sidecar *w, uint64_t n, bool remove, bool sticky) {
-    struct faulty_files files;
-    nigh_error error = {.status = NIGH_OK};
-    nigh_tables_options options = options_of(NIGH_TABLES_PERMUTED);
-    options.rebuild = 1;
-    (void)build(w, &options);
-    char *before = tree_digest(w->path);
-    faulty_files_init(&files);
-    files.fail_at = n;
-    files.error = ENOSPC;
-    files.sticky = sticky;
-    nigh_context *context = context_with(&files.table, NULL, NULL);
-    const nigh_status status = remove ? nigh_tables_remove(context, w->path, &error)
-                                      : nigh_tables_build(context, w->path, &options, NULL, &error);
-    nigh_context_free(context);
-    assert_int_equal(files.open_files, 0);
-    assert_int_equal(files.live_maps, 0);
-    const nigh_collection_info info = with_sidecar_describe(w, NULL);
-    assert_int_equal(info.damaged_tables, 0); /* old ones or new ones, and always whole */
-    if (!remove) assert_int_equal(info.table_segments, 2);
-    if (status == NIGH_OK) {
-        assert_int_equal(info.table_segments, remove ? 0 : 2);
-    } else {
-        assert_int_equal(error.system_errno, ENOSPC);
-        char *after = tree_digest(w->path);
-        if (!sticky && info.table_segments == 2) assert_string_equal(before, after);
-        free(after);
-    }
-    free(before);
-    return files.failed_kind != 0;
-}
-
-static void changing_survives_every_fault(void **state) {
-    struct with_sidecar *w = *state;
-    for (unsigned variant = 0; variant < 4; variant++) {
-        uint64_t n = 0;
-        while (attempt(w, n, (variant & 1) != 0, (variant & 2) != 0)) n++;
-        assert_true(n > 15);
-    }
-}
+static void changing_survives_every_fault(void **state) { with_sidecar_change_with_faults(*state, &kind); }
 
 /* Adding documents leaves tables as they are, and the new segment is scanned: the answer is exact all the same. */
 static void a_commit_leaves_tables_alone(void **state) {
