@@ -223,30 +223,47 @@ static double unseen_ranked_recall(const struct fixture *f, const nigh_tuning *t
     return (double)found / (10.0 * UNSEEN);
 }
 
+/* Queries that count bits by weights, to tune by and others to see what that is worth. */
+struct ranked {
+    uint8_t *asked, *weights, *unseen;
+    nigh_tune_options options;
+};
+
+static struct ranked ranked_make(double recall, nigh_search_method method) {
+    struct ranked ranked = {.asked = generated(DOCUMENTS + UNSEEN, 400),
+                            .weights = drawn_weights(400),
+                            .unseen = drawn_weights(UNSEEN),
+                            .options = usual_options()};
+    ranked.options.queries = ranked.asked;
+    ranked.options.query_count = 400;
+    ranked.options.weights = ranked.weights;
+    ranked.options.rank = NIGH_RANK_WEIGHTED;
+    ranked.options.recall = recall;
+    ranked.options.methods = 1u << method;
+    return ranked;
+}
+
+static void ranked_release(struct ranked *ranked) {
+    free(ranked->asked);
+    free(ranked->weights);
+    free(ranked->unseen);
+}
+
 /* Texts by a graph: what it promises, and that a search goes by it. */
 static void test_ranked_by_a_graph(void **state) {
     struct fixture *f = *state;
-    uint8_t *asked = generated(DOCUMENTS + UNSEEN, 400);
-    uint8_t *weights = drawn_weights(400);
-    uint8_t *unseen = drawn_weights(UNSEEN);
-    nigh_tune_options options = usual_options();
+    struct ranked ranked = ranked_make(0.8, NIGH_SEARCH_GRAPH);
     nigh_tuning tuning = {.size = sizeof tuning};
     nigh_tune_result result = {.size = sizeof result};
     nigh_error error;
-    options.queries = asked;
-    options.query_count = 400;
-    options.weights = weights;
-    options.rank = NIGH_RANK_WEIGHTED;
-    options.recall = 0.8;
-    options.methods = 1u << NIGH_SEARCH_GRAPH;
-    assert_int_equal(nigh_tune(f->collection, &options, &tuning, &result, &error), NIGH_ENOTFOUND);
+    assert_int_equal(nigh_tune(f->collection, &ranked.options, &tuning, &result, &error), NIGH_ENOTFOUND);
     nigh_collection_close(f->collection);
     assert_ok(nigh_graph_build(f->context, f->path, NULL, NULL, &error), &error);
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &f->collection, &error), &error);
-    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    assert_ok(nigh_tune(f->collection, &ranked.options, &tuning, &result, &error), &error);
     assert_true(result.met && tuning.method == NIGH_SEARCH_GRAPH && tuning.asked == NIGH_TUNED_RANKED);
     assert_int_equal(tuning.patience, 0);
-    const double recall = unseen_ranked_recall(f, &tuning, unseen);
+    const double recall = unseen_ranked_recall(f, &tuning, ranked.unseen);
     print_message("effort %u: recall %.4f, unseen %.4f\n", tuning.effort, tuning.recall, recall);
     assert_true(recall >= 0.8 - (tuning.recall_high - tuning.recall_low));
     assert_ok(nigh_tuning_store(f->context, f->path, &tuning, &error), &error);
@@ -256,60 +273,47 @@ static void test_ranked_by_a_graph(void **state) {
     nigh_search_options_init(&search);
     nigh_results *results;
     nigh_results_info info = {.size = sizeof info};
-    search.weights = weights;
+    search.weights = ranked.weights;
     search.rank = NIGH_RANK_WEIGHTED;
-    assert_ok(nigh_search(f->collection, asked, 20, &search, &results, &error), &error);
+    assert_ok(nigh_search(f->collection, ranked.asked, 20, &search, &results, &error), &error);
     nigh_results_describe(results, &info);
     assert_true(info.steps > 0);
     nigh_results_free(results);
     assert_ok(nigh_tuning_remove(f->context, f->path, &error), &error);
     assert_ok(nigh_graph_remove(f->context, f->path, &error), &error);
-    free(asked);
-    free(weights);
-    free(unseen);
+    ranked_release(&ranked);
 }
 
 /* What it promises of texts: columns where there are some, without a slack all is found, with one enough. */
 static void test_ranked_queries(void **state) {
     struct fixture *f = *state;
-    uint8_t *asked = generated(DOCUMENTS + UNSEEN, 400);
-    uint8_t *weights = drawn_weights(400);
-    uint8_t *unseen = drawn_weights(UNSEEN);
+    struct ranked ranked = ranked_make(0.9, NIGH_SEARCH_COLUMNS);
     nigh_columns_options columns;
     nigh_columns_options_init(&columns);
-    nigh_tune_options options = usual_options();
     nigh_tuning tuning = {.size = sizeof tuning};
     nigh_tune_result result = {.size = sizeof result};
     nigh_error error;
-    options.queries = asked;
-    options.query_count = 400;
-    options.weights = weights;
-    options.rank = NIGH_RANK_WEIGHTED;
-    options.recall = 0.9;
-    options.methods = 1u << NIGH_SEARCH_COLUMNS;
-    assert_int_equal(nigh_tune(f->collection, &options, &tuning, &result, &error), NIGH_ENOTFOUND);
+    assert_int_equal(nigh_tune(f->collection, &ranked.options, &tuning, &result, &error), NIGH_ENOTFOUND);
     nigh_collection_close(f->collection);
     assert_ok(nigh_columns_build(f->context, f->path, &columns, NULL, &error), &error);
     assert_ok(nigh_collection_open(f->context, f->path, NULL, &f->collection, &error), &error);
     for (uint32_t methods = 0; methods <= 1u << NIGH_SEARCH_COLUMNS; methods += 1u << NIGH_SEARCH_COLUMNS) {
-        options.methods = methods;
-        assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+        ranked.options.methods = methods;
+        assert_ok(nigh_tune(f->collection, &ranked.options, &tuning, &result, &error), &error);
         assert_true(result.met);
         assert_int_equal(tuning.asked, NIGH_TUNED_RANKED);
         assert_true(tuning.method == NIGH_SEARCH_COLUMNS || (methods == 0 && tuning.method == NIGH_SEARCH_SCAN));
-        const double recall = unseen_ranked_recall(f, &tuning, unseen);
+        const double recall = unseen_ranked_recall(f, &tuning, ranked.unseen);
         print_message("slack %.2f: recall %.4f (%.4f to %.4f), unseen %.4f; %.0f us\n", tuning.slack, tuning.recall,
                       tuning.recall_low, tuning.recall_high, recall, tuning.median * 1e6);
         assert_true(recall >= 0.9 - (tuning.recall_high - tuning.recall_low));
         assert_true(tuning.recall_high >= 0.9 && tuning.cdr > 0.9);
     }
-    options.recall = 1; /* only what is exact has that */
-    assert_ok(nigh_tune(f->collection, &options, &tuning, &result, &error), &error);
+    ranked.options.recall = 1; /* only what is exact has that */
+    assert_ok(nigh_tune(f->collection, &ranked.options, &tuning, &result, &error), &error);
     assert_true(result.met && tuning.slack < 0);
     assert_true(tuning.recall_low >= 1);
-    free(asked);
-    free(weights);
-    free(unseen);
+    ranked_release(&ranked);
 }
 
 static void test_latency_alone(void **state) {
