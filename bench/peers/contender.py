@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The process that one contender runs in, in its own environment:
+
+    contender.py dedup JOB      JOB is a file of JSON; what was measured replaces it
+    contender.py nearest JOB
+
+A contender is a module of this folder.  For de-duplication it has
+
+    VARIANTS                    name -> what it is called with, for the table
+    dedup(job)                  reads job["documents"], writes what it keeps to job["output"] with job["threads"], and
+                                gives Found
+
+and for the nearest
+
+    VARIANTS                    name -> (what it is called with, the settings to try from fast to thorough)
+    Index(rows, variant, job)   builds
+    search(queries, k, setting, threads)    gives an array of row numbers, a row a query
+
+Times are those of this one call, on the clock and of the processor, children included; starting Python and importing
+is not in them.
+"""
+
+import dataclasses
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any, Optional
+
+
+@dataclasses.dataclass
+class Found:
+    removed: Any = None  # numbers of documents
+    flagged: Any = None  # of a peer that says which have a near-copy, and not which should go
+    clusters: Optional[list] = None  # each a list of numbers, for pairs
+    pairs: Optional[list] = None  # (number, number)
+    note: str = ""
+
+
+def processor_seconds():
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+class Clock:
+    def __enter__(self):
+        self.began, self.processor = time.perf_counter(), processor_seconds()
+        return self
+
+    def __exit__(self, *_):
+        self.seconds = time.perf_counter() - self.began
+        self.processor = processor_seconds() - self.processor
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as numbers:
+        return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# ------------------------------------------------------------ de-duplication --
+
+
+def run_dedup(module, job):
+    with Clock() as clock:
+        found = module.dedup(job)
+    told = {name: value for name, value in dataclasses.asdict(found).items() if value not in (None, "")}
+    for name in ("removed", "flagged"):
+        if name in told:
+            told[name] = sorted(map(int, told[name]))
+    return {**told, "seconds": clock.seconds, "processor": clock.processor, "call": module.VARIANTS[job["variant"]]}
+
+
+# ------------------------------------------------------------------- nearest --
+
+
+def recall_of(answers, rows, queries, farthest):
+    """The share of k answers that are no farther than the k-th nearest: of ties any will do."""
+    import numpy
+
+    right = 0
+    for query, numbers, limit in zip(queries, answers, farthest):
+        numbers = numpy.unique(numbers[(numbers >= 0) & (numbers < len(rows))])
+        distances = numpy.bitwise_count(rows[numbers] ^ query).sum(axis=1)
+        right += int((distances <= limit).sum())
+    return right / answers.size
+
+
+def measure(index, queries, setting, threads, job):
+    """The best of some runs: others share the machine."""
+    best = None
+    for _ in range(job["runs"]):
+        with Clock() as clock:
+            answers = index.search(queries, job["k"], setting, threads)
+        best = clock.seconds if best is None else min(best, clock.seconds)
+    return answers, best
+
+
+def run_nearest(module, job):
+    import numpy
+
+    rows, queries, farthest = (numpy.load(job[name]) for name in ("rows", "queries", "farthest"))
+    before = resident_bytes()
+    with Clock() as build:
+        index = module.Index(rows, job["variant"], job)
+    grown = resident_bytes() - before
+    points = []
+    for threads in job["threads"]:
+        for setting in module.VARIANTS[job["variant"]][1]:
+            answers, seconds = measure(index, queries, setting, threads, job)
+            recall = recall_of(answers, rows, queries, farthest)
+            points.append({"threads": threads, "setting": setting, "recall": recall, "rate": len(queries) / seconds})
+            if recall >= job["enough"] or seconds > job["longest"]:
+                break
+    kept = getattr(index, "stored_bytes", None)
+    return {"points": points, "call": module.VARIANTS[job["variant"]][0], "build": build.seconds, "build_processor": build.processor,
+            "index_bytes": grown if kept is None else kept()}
+
+
+def main():
+    kind, path = sys.argv[1:]
+    with open(path, encoding="utf-8") as file:
+        job = json.load(file)
+    module = importlib.import_module(job["module"])
+    measured = {"dedup": run_dedup, "nearest": run_nearest}[kind](module, job)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(measured, file)
+
+
+if __name__ == "__main__":
+    main()

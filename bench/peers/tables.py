@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured, as tables for people, and how far ahead nigh is."""
+
+WANTED_DEDUP, WANTED_NEAREST, MARK = 20, 3, 0.95
+
+
+def share(number):
+    """A share without its leading 0; 1 is 1."""
+    return "1" if number > 0.99995 else f"{number:.4f}".lstrip("0")
+
+
+def quality(found, *names):
+    for name in names:
+        if name in found:
+            scores = found[name]
+            return " ".join(share(scores[part]) for part in ("precision", "recall", "f1"))
+    return "-"
+
+
+def lines_of(heads, rows):
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
+    for row in [heads, *rows]:
+        yield "  ".join(cell.ljust(width) if column in (0, len(row) - 1) else cell.rjust(width)
+                        for column, (cell, width) in enumerate(zip(row, widths))).rstrip()
+
+
+# ------------------------------------------------------------ de-duplication --
+
+
+def dedup_row(row):
+    if "skipped" in row:
+        return [row["contender"], str(row["threads"]), "-", "-", "-", "-", "-", row["skipped"]]
+    removed = quality(row["quality"], "removed", "flagged") + (" *" if "flagged" in row["quality"] else "")
+    return [row["contender"], str(row["threads"]), f"{row['rate']:.2f}", f"{row['processor_rate']:.2f}",
+            f"{row['peak_bytes'] / 1e6:,.0f}", removed, quality(row["quality"], "pairs", "clusters"), row["call"]]
+
+
+def fastest(rows):
+    return max(rows, key=lambda row: row["rate"], default=None)
+
+
+def f1_of(row):
+    found = row["quality"]
+    return next(found[name]["f1"] for name in ("removed", "flagged") if name in found)
+
+
+def dedup_verdict(rows, threads):
+    """How far ahead the default is of the fastest peer that tells which documents should go, or flags them."""
+    there = [row for row in rows if "rate" in row and row["threads"] == threads
+             and {"removed", "flagged"} & set(row["quality"])]
+    ours = next((row for row in there if row["contender"] == "nigh default"), None)
+    best = fastest([row for row in there if not row["contender"].startswith("nigh")])
+    if ours is None or best is None:
+        return None
+    ratio = ours["rate"] / best["rate"]
+    processor = ours["processor_rate"] / best["processor_rate"]
+    better = "higher" if f1_of(ours) > f1_of(best) else "NO higher"
+    reached = "reached" if ratio >= WANTED_DEDUP and better == "higher" else "NOT reached"
+    return (f"{threads} thread{'s' * (threads > 1)}: {ratio:.1f} times the fastest peer ({best['contender']}), "
+            f"{processor:.1f} by processor time, at {better} F1 ({share(f1_of(ours))} against {share(f1_of(best))}): "
+            f"{WANTED_DEDUP} times {reached}")
+
+
+def dedup_table(name, about, rows):
+    yield f"{name}: {about}"
+    heads = ["", "threads", "MB/s", "MB/cpu s", "peak MB", "removed: P R F1", "pairs: P R F1", "called with"]
+    yield from lines_of(heads, [dedup_row(row) for row in rows])
+    verdicts = [dedup_verdict(rows, threads) for threads in sorted({row["threads"] for row in rows})]
+    yield from filter(None, verdicts)
+    if any("flagged" in row.get("quality", {}) for row in rows):
+        yield "* flags what has a near-copy, and does not say what stays"
+    yield ""
+
+
+# ------------------------------------------------------------------- nearest --
+
+
+def at_mark(points, mark):
+    """The fastest point that reaches a recall, or the best there is and a word that says so."""
+    good = [point for point in points if point["recall"] >= mark]
+    if good:
+        return max(good, key=lambda point: point["rate"]), True
+    return max(points, key=lambda point: point["recall"], default=None), False
+
+
+def nearest_cell(points, threads, mark):
+    point, reached = at_mark([point for point in points if point["threads"] == threads], mark)
+    if point is None:
+        return "-"
+    setting = "" if point["setting"] is None else f" @{point['setting']}"
+    return f"{'' if reached else 'not: '}{point['rate']:,.0f} ({share(point['recall'])}{setting})"
+
+
+def nearest_row(row, columns):
+    if "skipped" in row:
+        return [row["contender"], *["-"] * (len(columns) + 2), row["skipped"]]
+    cells = [nearest_cell(row["points"], threads, mark) for threads, mark in columns]
+    return [row["contender"], *cells, f"{row['build']:.1f}", f"{row['index_bytes'] / row['rows']:,.0f}", row["call"]]
+
+
+def nearest_verdict(rows, threads, mark):
+    found = {}
+    for row in rows:
+        point, reached = at_mark([p for p in row.get("points", []) if p["threads"] == threads], mark)
+        if reached:
+            found[row["contender"]] = point["rate"]
+    ours = max((name for name in found if name.startswith("nigh")), key=found.get, default=None)
+    best = max((name for name in found if not name.startswith("nigh")), key=found.get, default=None)
+    if ours is None or best is None:
+        return f"{threads} threads, recall {mark}: reached by {ours or best or 'none'} alone"
+    ratio = found[ours] / found[best]
+    return (f"{threads} thread{'s' * (threads > 1)}, recall {mark}: {ours} {ratio:.1f} times the best peer ({best}): "
+            f"{WANTED_NEAREST} times {'reached' if ratio >= WANTED_NEAREST else 'NOT reached'}")
+
+
+def nearest_table(name, about, rows, threads):
+    yield f"{name}: {about}"
+    columns = [(count, mark) for count in threads for mark in (0.90, MARK, 0.98)]
+    heads = ["", *[f"{count} thr, recall {mark:.2f}" for count, mark in columns], "build s", "bytes/row", "called with"]
+    yield from lines_of(heads, [nearest_row(row, columns) for row in rows])
+    for count in threads:
+        yield nearest_verdict(rows, count, MARK)
+    yield ""
