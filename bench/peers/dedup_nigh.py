@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """nigh's own, from file to file."""
 
+import nigh
 from contender import Found
 
 VARIANTS = {
@@ -12,8 +13,6 @@ OPTIONS = {"pairs": {"all_pairs": True}, "exact": {"method": "exact"}}
 
 
 def dedup(job):
-    import nigh
-
     options = OPTIONS.get(job["variant"], {})
     _, result = nigh.dedup(job["documents"], output=job["output"], threads=job["threads"], progress=False, **options)
     removed = (~result.mask).nonzero()[0]
