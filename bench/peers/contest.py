@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs contenders and remembers which cannot be had: what the two benchmarks share."""
 
+import json
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
-from environments import Missing, contend, python_of
+from environments import HERE, SOURCE, Missing, contend, python_of
 
 
 def say(*words):
     print(*words, file=sys.stderr, flush=True)
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
+    commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
+                            check=False).stdout.strip()
+    return {"processor": model, "cores": os.cpu_count(), "load": os.getloadavg()[0], "commit": commit,
+            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime())}
+
+
+def versions():
+    return sorted({line for path in (HERE / "requirements").glob("*.txt")
+                   for line in path.read_text().splitlines() if "==" in line})
 
 
 class Contest:
@@ -18,6 +35,8 @@ class Contest:
         self.work = Path(options.work).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
         self.tool = Path(options.build).resolve() / "nigh"
+        self.json = Path(options.json or self.work / "peers.json")
+        self.told = {"machine": machine(), "versions": versions()}
         self.missing = {}
         self.tables = []  # {"task", "set", "about", "rows"}
 
@@ -48,5 +67,10 @@ class Contest:
         return measured
 
     def tell(self, task, name, about, rows, lines):
+        """Prints a table; all figures up to now are written too, as a later one may take long."""
         print("\n".join(lines), flush=True)
-        self.tables.append({"task": task, "set": name, "about": about, "rows": rows})
+        load = os.getloadavg()[0]
+        self.tables.append({"task": task, "set": name, "about": about, "load_after": load, "rows": rows})
+        self.json.parent.mkdir(parents=True, exist_ok=True)
+        found = {**self.told, "tables": self.tables, "missing": self.missing}
+        self.json.write_text(json.dumps(found, indent=1) + "\n")

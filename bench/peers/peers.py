@@ -9,11 +9,7 @@ does not end in time, is skipped, counted and said.  Exit 0 where nigh ran in ev
 """
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import contest_nearest
@@ -21,7 +17,6 @@ import documents
 import tables
 from contest import Contest, say
 from contest_dedup import dedup
-from environments import HERE, SOURCE
 
 # -------------------------------------------------------------------- options --
 
@@ -116,43 +111,23 @@ def run(contest):
 # ------------------------------------------------------------------- the result --
 
 
-def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
-    commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
-                            check=False).stdout.strip()
-    return {"processor": model, "cores": os.cpu_count(), "load": os.getloadavg()[0], "commit": commit,
-            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime())}
-
-
-def versions():
-    return sorted({line for path in (HERE / "requirements").glob("*.txt")
-                   for line in path.read_text().splitlines() if "==" in line})
-
-
-def finish(contest, before):
+def finish(contest):
     rows = [row for table in contest.tables for row in table["rows"]]
     skipped = sum("skipped" in row for row in rows)
     for name, reason in contest.missing.items():
         print(f"skipped: {name}: {reason}")
     print(f"{len(rows) - skipped} measured, {skipped} skipped")
-    path = Path(contest.options.json or contest.work / "peers.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    told = {"machine": before, "load_after": os.getloadavg()[0], "versions": versions(), "tables": contest.tables,
-            "missing": contest.missing}
-    path.write_text(json.dumps(told, indent=1) + "\n")
-    say(f"every figure: {path}")
+    say(f"every figure: {contest.json}")
     return all(any(row["contender"].startswith("nigh") and "skipped" not in row for row in table["rows"])
                for table in contest.tables if contest.wants("nigh"))
 
 
 def main():
     options = arguments()
-    before = machine()
-    contest = Contest(options)
     tables.rate_by = "processor_rate" if options.cpu else "rate"
+    contest = Contest(options)
     run(contest)
-    return 0 if finish(contest, before) else 1
+    return 0 if finish(contest) else 1
 
 
 if __name__ == "__main__":
