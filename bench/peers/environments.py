@@ -114,7 +114,11 @@ def contend(python, kind, job, limit):
                                    env=environment, start_new_session=True)
         watch = Watch(process, limit)
         watch.start()
-        code = process.wait()
+        try:
+            code = process.wait()
+        finally:
+            if process.poll() is None:  # this is being ended: it must not go on alone
+                os.killpg(process.pid, signal.SIGKILL)
         watch.join()
     if watch.late:
         raise Missing(f"not done after {limit:.0f} s")

@@ -9,6 +9,7 @@ does not end in time, is skipped, counted and said.  Exit 0 where nigh ran in ev
 """
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -124,6 +125,7 @@ def finish(contest):
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tables.rate_by = "processor_rate" if options.cpu else "rate"
     contest = Contest(options)
     run(contest)
