@@ -395,6 +395,19 @@ static nigh_status json_keys(struct cli_job *job, const nigh_collection *collect
     return NIGH_OK;
 }
 
+/* What was added and is in no segment yet. */
+static void print_logs(struct cli_sink *out, const nigh_logs_info *logs) {
+    if (logs->logs == 0) return;
+    cli_sink_format(out, "  log           %s in no segment yet; %s",
+                    cli_counted(logs->documents, "document", "documents").text,
+                    cli_counted(logs->bytes, "byte", "bytes").text);
+    if (logs->logs > 1) cli_sink_format(out, " in %s", cli_counted(logs->logs, "log", "logs").text);
+    if (logs->dropped_bytes > 0)
+        cli_sink_format(out, "; %s behind it that nobody was told of",
+                        cli_counted(logs->dropped_bytes, "byte", "bytes").text);
+    cli_sink_text(out, "\n");
+}
+
 /* Columns of slice lists are there where a segment has some. */
 static void print_segment(struct cli_sink *out, const nigh_segment_info *segment, bool lists) {
     cli_sink_format(out, "  %10s  %13s  %13s  %18s", cli_digits(segment->number).text,
@@ -408,8 +421,18 @@ static void print_segment(struct cli_sink *out, const nigh_segment_info *segment
     cli_sink_text(out, "\n");
 }
 
-static nigh_status print_table(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info,
-                               const nigh_model *model) {
+/* All that is told of a collection. */
+struct told {
+    const nigh_collection *collection;
+    nigh_collection_info info;
+    nigh_logs_info logs;
+    nigh_model *model; /* NULL: none */
+};
+
+static nigh_status print_table(struct cli_job *job, const struct told *told) {
+    const nigh_collection *collection = told->collection;
+    const nigh_collection_info *info = &told->info;
+    const nigh_model *model = told->model;
     const struct cli_number *top = &((const struct info_values *)job->values)->top;
     struct cli_sink *out = job->out;
     cli_sink_escaped(out, job->operands[0], strlen(job->operands[0]));
@@ -417,6 +440,7 @@ static nigh_status print_table(struct cli_job *job, const nigh_collection *colle
     print_summary(out, info);
     const nigh_status kept = print_keys(job, collection, info);
     if (kept != NIGH_OK) return kept;
+    print_logs(out, &told->logs);
     if (model != NULL) print_kept(out, model);
     print_tuning(out, collection, info, false);
     print_tuning(out, collection, info, true);
@@ -471,8 +495,10 @@ static nigh_status json_segments(struct cli_job *job, const nigh_collection *col
     return NIGH_OK;
 }
 
-static nigh_status print_json(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info,
-                              const nigh_model *model) {
+static nigh_status print_json(struct cli_job *job, const struct told *told) {
+    const nigh_collection *collection = told->collection;
+    const nigh_collection_info *info = &told->info;
+    const nigh_model *model = told->model;
     const struct cli_number *top = &((const struct info_values *)job->values)->top;
     struct cli_sink *out = job->out;
     cli_sink_text(out, "{\"collection\":");
@@ -506,6 +532,9 @@ static nigh_status print_json(struct cli_job *job, const nigh_collection *collec
     cli_sink_json_count(out, "table_segments", info->table_segments);
     cli_sink_json_count(out, "damaged_tables", info->damaged_tables);
     cli_sink_json_count(out, "table_bytes", info->table_bytes);
+    cli_sink_json_count(out, "logs", told->logs.logs);
+    cli_sink_json_count(out, "log_documents", told->logs.documents);
+    cli_sink_json_count(out, "log_bytes", told->logs.bytes);
     cli_sink_text(out, ",\"scheme\":{");
     cli_scheme_json(out, nigh_collection_scheme(collection));
     cli_sink_text(out, "}");
@@ -531,10 +560,48 @@ static bool holds_terms(struct cli_job *job) {
     return done;
 }
 
+/* What cannot be used is told, and the rest all the same. */
+static void tell_damage(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info) {
+    const struct {
+        uint64_t segments;
+        const char *what;
+    } damaged[] = {{info->damaged_lists, "slice lists"},
+                   {info->damaged_graphs, "graph"},
+                   {info->damaged_columns, "columns"},
+                   {info->damaged_tables, "tables"}};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++)
+        if (damaged[i].segments > 0)
+            cli_error(job, "'%s': the %s of %s cannot be used; see 'nigh check'", job->operands[0], damaged[i].what,
+                      cli_counted(damaged[i].segments, "segment", "segments").text);
+    const nigh_status tuned[] = {nigh_collection_tuning(collection, NULL, NULL),
+                                 nigh_collection_tuning_ranked(collection, NULL, NULL)};
+    for (size_t i = 0; i < 2; i++)
+        if (tuned[i] != NIGH_OK && tuned[i] != NIGH_ENOTFOUND)
+            cli_error(job, "'%s': the tuning%s cannot be used; see 'nigh check'", job->operands[0],
+                      i == 0 ? "" : " for texts");
+}
+
+static int show_collection(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info) {
+    const struct info_values *values = job->values;
+    struct told told = {.collection = collection, .info = *info, .logs = {.size = sizeof told.logs}};
+    int code = CLI_DONE;
+    tell_damage(job, collection, info);
+    if (info->damaged_manifests == 0 &&
+        nigh_logs_describe(job->context, job->operands[0], &told.logs, &job->error) != NIGH_OK)
+        code = cli_fail(job);
+    /* A model that cannot be read is no reason not to tell the rest. */
+    if (info->model_bytes > 0 && nigh_collection_model(collection, &told.model, &job->error) != NIGH_OK)
+        code = cli_fail(job);
+    const nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, &told) : print_table(job, &told);
+    job->stats.documents = info->documents - info->deleted;
+    job->stats.complete = status == NIGH_OK && code == CLI_DONE;
+    nigh_model_free(told.model);
+    return status == NIGH_OK ? code : cli_fail(job);
+}
+
 static int run(struct cli_job *job) {
     const struct info_values *values = job->values;
     nigh_collection *collection = NULL;
-    nigh_model *model = NULL;
     nigh_collection_info info;
     struct stat kind;
     if (job->operand_count != 1)
@@ -547,34 +614,10 @@ static int run(struct cli_job *job) {
     if (opened == NIGH_EFORMAT && holds_terms(job))
         return cli_terms_show(job, job->operands[0], values->output == OUTPUT_JSONL);
     if (opened != NIGH_OK) return cli_fail(job);
-    if (info.damaged_lists > 0)
-        cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(info.damaged_lists, "segment", "segments").text);
-    if (info.damaged_graphs > 0)
-        cli_error(job, "'%s': the graph of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(info.damaged_graphs, "segment", "segments").text);
-    if (info.damaged_columns > 0)
-        cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(info.damaged_columns, "segment", "segments").text);
-    if (info.damaged_tables > 0)
-        cli_error(job, "'%s': the tables of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(info.damaged_tables, "segment", "segments").text);
-    const nigh_status tuned[] = {nigh_collection_tuning(collection, NULL, NULL),
-                                 nigh_collection_tuning_ranked(collection, NULL, NULL)};
-    for (size_t i = 0; i < 2; i++)
-        if (tuned[i] != NIGH_OK && tuned[i] != NIGH_ENOTFOUND)
-            cli_error(job, "'%s': the tuning%s cannot be used; see 'nigh check'", job->operands[0],
-                      i == 0 ? "" : " for texts");
-    /* A model that cannot be read is no reason not to tell the rest. */
-    if (info.model_bytes > 0 && nigh_collection_model(collection, &model, &job->error) != NIGH_OK) code = cli_fail(job);
-    nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, collection, &info, model)
-                                                        : print_table(job, collection, &info, model);
+    code = show_collection(job, collection, &info);
     job->stats.work_seconds = cli_seconds() - started;
-    job->stats.documents = info.documents - info.deleted;
-    job->stats.complete = status == NIGH_OK && code == CLI_DONE;
-    nigh_model_free(model);
     nigh_collection_close(collection);
-    return status == NIGH_OK ? code : cli_fail(job);
+    return code;
 }
 
 const struct cli_command cmd_info = {

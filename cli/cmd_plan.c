@@ -35,7 +35,7 @@ struct plan_values {
     struct cli_number bits;
     int output;
     int lists;
-    bool graph, columns;
+    bool graph, columns, tables;
     const char *matched;
     int find;
     bool measure;
@@ -78,6 +78,8 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "graph", PLACE(graph),
              "instead: what a graph takes, and the memory to make it; with -n and --bits, or a COLLECTION"),
     CLI_FLAG(0, "columns", PLACE(columns), "instead: what columns take; with -n and --bits, or a COLLECTION"),
+    CLI_FLAG(0, "tables", PLACE(tables),
+             "instead: what tables of near-copies beside the segments take; with -n and --bits, or a COLLECTION"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };
@@ -113,9 +115,9 @@ static const char *const output_paragraphs[] = {
     "jsonl and tsv: slice_width, slices, bytes, signature_bytes, list_length, lists (4), postings (4), least_memory, "
     "usual.",
     "With --graph: about what the graph takes on disk, from where it is mapped, and the memory to make it, besides the "
-    "signatures. jsonl and tsv: bytes, signature_bytes, build_bytes. With --columns: what these take on disk; jsonl "
-    "and "
-    "tsv: bytes, signature_bytes.",
+    "signatures. jsonl and tsv: bytes, signature_bytes, build_bytes. With --columns or --tables: what these take on "
+    "disk; jsonl and tsv: bytes, signature_bytes. Tables are those that 'nigh index' makes unasked, by which nothing "
+    "within 3 bits of 64 is missed.",
     NULL,
 };
 
@@ -287,7 +289,7 @@ static int take_collection(struct planner *planner) {
 
 /* Not ways to find near-copies, but what 'nigh index' makes. */
 static int kinds_of_index(const struct plan_values *values) {
-    return (values->lists == LISTS_SLICES) + values->graph + values->columns;
+    return (values->lists == LISTS_SLICES) + values->graph + values->columns + values->tables;
 }
 
 static int set_options(struct planner *planner) {
@@ -302,7 +304,7 @@ static int set_options(struct planner *planner) {
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
     if (kinds_of_index(values) > 1)
-        return cli_usage(job->command, "--lists slices, --graph and --columns: one at a time");
+        return cli_usage(job->command, "--lists slices, --graph, --columns and --tables: one at a time");
     if (kinds_of_index(values) > 0 &&
         (values->measure || values->batch != NULL || values->memory != NULL || values->recall != NULL ||
          values->queries != NULL || values->radius.given || values->find != NIGH_FIND_ALL || values->default_costs ||
@@ -310,6 +312,7 @@ static int set_options(struct planner *planner) {
         return cli_usage(job->command, "%s goes with -n and --bits, or a COLLECTION, and nothing else",
                          values->graph     ? "--graph"
                          : values->columns ? "--columns"
+                         : values->tables  ? "--tables"
                                            : "--lists slices");
     if (values->matched != NULL && values->find != NIGH_FIND_ANY)
         return cli_usage(job->command, "--matched goes with --find any: who wants all does not stop at a match");
@@ -405,7 +408,11 @@ static int plan_of_index(struct planner *planner) {
     if (code == CLI_DONE && planner->values->lists == LISTS_SLICES)
         code = plan_slices(planner->job, &extent, output);
     else if (code == CLI_DONE)
-        code = plan_sidecar(planner->job, planner->values->graph ? &plan_graph : &plan_columns, &extent, output);
+        code = plan_sidecar(planner->job,
+                            planner->values->graph     ? &plan_graph
+                            : planner->values->columns ? &plan_columns
+                                                       : &plan_tables,
+                            &extent, output);
     plan_extent_close(&extent);
     return code;
 }

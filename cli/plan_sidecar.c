@@ -29,6 +29,13 @@ const struct plan_sidecar plan_graph = {.title = "graph",
 const struct plan_sidecar plan_columns = {
     .title = "columns", .how_certain = "", .bytes = nigh_columns_bytes, .bytes_name = "column_bytes"};
 
+static uint64_t table_bytes(uint64_t signatures, uint32_t width_bits) {
+    return nigh_tables_bytes(signatures, width_bits, NULL);
+}
+
+const struct plan_sidecar plan_tables = {
+    .title = "tables", .how_certain = "", .bytes = table_bytes, .bytes_name = "table_bytes"};
+
 static nigh_status predict(struct cli_job *job, const struct plan_sidecar *planned, const struct plan_extent *extent,
                            struct sidecar_cost *cost) {
     nigh_status status = NIGH_OK;

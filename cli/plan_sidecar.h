@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh plan --graph and --columns: what a file beside each segment takes, on disk and while it is made. */
+/* nigh plan --graph, --columns and --tables: what a file beside each segment takes, on disk and while it is made. */
 #ifndef NIGH_CLI_PLAN_SIDECAR_H
 #define NIGH_CLI_PLAN_SIDECAR_H
 
@@ -16,6 +16,7 @@ struct plan_sidecar {
 
 extern const struct plan_sidecar plan_graph;
 extern const struct plan_sidecar plan_columns;
+extern const struct plan_sidecar plan_tables;
 
 /* Returns the exit code. */
 int plan_sidecar(struct cli_job *job, const struct plan_sidecar *planned, const struct plan_extent *extent,

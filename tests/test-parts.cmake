@@ -7,15 +7,15 @@ set(tests_of_documents
     fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.log fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
     fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
     golden.texts_golden
-    property.analysis property.power_log property.dedup_complete property.dedup_days property.dedup_oracle property.project property.stored_tables property.stages unit.stages_faults
+    property.analysis property.power_log property.dedup_complete property.dedup_days property.dedup_oracle property.project property.stored_tables property.torture property.stages unit.stages_faults
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language unit.language_detector
-    unit.live unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
+    unit.live unit.live_tables unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
-    cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.delete cli.documents cli.folders cli.where cli.keys cli.losses cli.mixed cli.near_tables cli.pairs cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.chunk_reader crash.ext4 crash.kills crash.live_kill oracle.format_reader oracle.log_reader repository.papers unit.chunk_scheme cli.dedup_stages crash.stages_kill fuzz.stages)
+    cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.delete cli.documents cli.folders cli.where cli.keys cli.losses cli.mixed cli.near_tables cli.pairs cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.chunk_reader crash.ext4 crash.kills crash.live_kill crash.torture_long oracle.format_reader oracle.log_reader repository.papers unit.chunk_scheme cli.dedup_stages crash.stages_kill fuzz.stages)
 set(tests_of_learning
     property.learned_lookup property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh

@@ -238,6 +238,27 @@ NIGH_API nigh_status nigh_collection_value(const nigh_collection *collection, ui
 NIGH_API nigh_status nigh_collection_thresholds(const nigh_collection *collection, nigh_thresholds **out,
                                                 nigh_error *error);
 
+/* Documents that were added and are in no segment yet (nigh/live.h); nigh_collection_info does not count them. */
+typedef struct nigh_logs_info {
+    size_t size;
+    uint64_t logs;
+    uint64_t documents;
+    uint64_t bytes;
+    uint64_t dropped_bytes;   /* at the end, of documents that were never acknowledged, or are being written */
+    uint64_t dropped_records; /* of these, some that are whole */
+} nigh_logs_info;
+
+/*
+ * Reads the logs of a collection, and changes nothing.
+ *
+ * Owns:    caller has room for *out.
+ * Threads: any; also while documents are added.
+ * Returns: NIGH_OK, also where there is no log; as nigh_collection_open(); NIGH_ECORRUPT, NIGH_REASON_DAMAGED_LOG, with
+ *          file and offset, and *out is what precedes the damage.
+ */
+NIGH_API nigh_status nigh_logs_describe(nigh_context *context, const char *path, nigh_logs_info *out,
+                                        nigh_error *error);
+
 typedef struct nigh_check_options {
     size_t size;
     const nigh_progress *progress;

@@ -10,8 +10,8 @@
  *     nigh_live_close(live)
  *
  * New documents go to a log beside the segments, which one sync makes safe for all that wait
- * for it.  Once the log is large, a segment is made of it, in a commit as any other: only
- * then readers of the collection see them.  A log that a process leaves behind, however it
+ * for it.  Once the log is large, a segment is made of it, in a commit as any other, while new ones
+ * go to another log: only then readers of the collection see them.  A log that a process leaves behind, however it
  * ended, is taken up by the next nigh_live_open().
  *
  * What is the same is what nigh_against_compare() takes for it: in a collection for near-copies,
@@ -47,6 +47,7 @@ typedef struct nigh_live_options {
     uint32_t width_bits; /* how wide they are, else of texts, by `signer`; NIGH_DEFAULT: of texts */
     const nigh_signer_options *signer; /* NULL: minhash with a threshold of .8 */
     const nigh_progress *progress;     /* of opening; must outlive the live */
+    int background; /* 0: who adds makes segments and merges them, when it is time; NIGH_DEFAULT: a thread does */
 } nigh_live_options;
 
 NIGH_API void nigh_live_options_init(nigh_live_options *options);
@@ -55,7 +56,12 @@ typedef struct nigh_live nigh_live; /* opaque */
 
 /*
  * Opens a collection to find and to add.  Others can add nothing until it is closed, and can read all along.  What
- * makes matches quick is loaded: signatures, or keys of near-copies; texts stay on the disk.
+ * makes matches quick is loaded: signatures of segments without tables that guarantee the radius (nigh_tables_build()),
+ * or keys of near-copies; texts stay on the disk.
+ *
+ * A thread of its own makes segments of the log, tables for those that are large, and merges them, while others find
+ * and add.  No answer depends on how far it is.  Where it cannot make a segment the next call fails as after a failed
+ * sync; where it cannot merge, nigh_live_info tells.
  *
  * Owns:    caller closes *out.
  * Lives:   `options` is read during the call; its progress must outlive *out.
@@ -66,7 +72,7 @@ typedef struct nigh_live nigh_live; /* opaque */
  */
 NIGH_API nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options,
                                     nigh_live **out, nigh_error *error);
-/* Accepts NULL.  What was acknowledged and not committed stays in the log. */
+/* Accepts NULL.  What was acknowledged and not committed stays in the log; a merge on its way is given up. */
 NIGH_API void nigh_live_close(nigh_live *live);
 
 /* What became of a document.  It never grows: fields to come take the place of what is reserved. */
@@ -112,8 +118,9 @@ NIGH_API nigh_status nigh_live_id(nigh_live *live, uint64_t number, char *id, si
 /*
  * Makes a segment of what is in the log, so that readers see it; *commit (may be NULL) as of nigh_writer_commit().
  *
- * Threads: any; others wait.
- * Returns: as nigh_writer_commit(); NIGH_OK where there is nothing in the log.
+ * Threads: any; others go on.
+ * Returns: as nigh_writer_commit(), once segments were merged that had to be; NIGH_OK where there is nothing in the
+ * log.
  */
 NIGH_API nigh_status nigh_live_commit(nigh_live *live, nigh_commit *commit, nigh_error *error);
 
@@ -132,9 +139,13 @@ typedef struct nigh_live_info {
     uint64_t compared;        /* near-copies: texts that were compared */
     uint64_t truncated;       /* near-copies: documents that a crowded key does not remember */
     uint32_t width_bits;
-    uint32_t radius;  /* NIGH_ALL: of near-copies */
-    double threshold; /* of near-copies; 0: others */
-    int texts;        /* non-zero: documents are given as texts */
+    uint32_t radius;    /* NIGH_ALL: of near-copies */
+    double threshold;   /* of near-copies; 0: others */
+    int texts;          /* non-zero: documents are given as texts */
+    int merge_status;   /* a nigh_status: why tables or merges failed the last time; documents are safe all the same */
+    uint64_t merged;    /* segments that were merged since opening */
+    uint64_t in_memory; /* of signatures: documents that are looked for in memory */
+    uint64_t in_tables; /* the same: in tables beside their segments, and not loaded */
 } nigh_live_info;
 
 /* Threads: any. */

@@ -159,44 +159,28 @@ static bool check_extras(struct nigh__checking *check, const struct nigh__listin
     return go_on;
 }
 
-/* The log of documents that are in no segment yet.  Who died with one left it whole, or torn at its end. */
-static bool check_log(struct nigh__checking *check, const struct nigh__manifest *manifest, const char *scheme,
-                      uint64_t number) {
-    const struct nigh__log_plan plan = {.number = number,
+/* Logs of documents that are in no segment yet.  Who died with one left it whole, or torn at its end. */
+static bool check_logs(struct nigh__checking *check, const struct nigh__manifest *manifest, const char *scheme) {
+    const struct nigh__log_plan plan = {.number = manifest->header.next_segment,
                                         .first = manifest->header.documents,
                                         .scheme = nigh__hash(scheme, strlen(scheme)),
                                         .width_bits = manifest->header.width_bits};
     nigh_error problem;
-    uint64_t documents = 0;
-    uint64_t bytes = 0;
-    nigh_status status = nigh__log_check(check->directory, &plan, &documents, &bytes, &problem);
-    if (status == NIGH_ENOTFOUND) return true; /* it has become a segment meanwhile */
+    struct nigh__logs_told told;
+    nigh_status status = nigh__logs_each(check->directory, &plan, NULL, NULL, &told, &problem);
+    if (status != NIGH_OK && nigh__checking_moved(check)) { /* one has become a segment meanwhile */
+        check->restart = true;
+        return false;
+    }
+    if (status == NIGH_ENOTFOUND) return true; /* and that is to be seen at once */
     if (status == NIGH_ECORRUPT && check->options.repair) {
-        status = nigh__checking_repair_log(check, &plan, &problem);
-        if (status == NIGH_OK) status = nigh__log_check(check->directory, &plan, &documents, &bytes, &problem);
+        status = nigh__checking_repair_logs(check, &plan, &problem);
+        if (status == NIGH_OK) status = nigh__logs_each(check->directory, &plan, NULL, NULL, &told, &problem);
     }
-    check->result.files++;
-    check->result.bytes += bytes;
-    check->result.documents += documents;
+    check->result.files += (uint32_t)told.logs;
+    check->result.bytes += told.bytes;
+    check->result.documents += told.documents;
     return status == NIGH_OK || nigh__checking_report(check, &problem);
-}
-
-static bool check_logs(struct nigh__checking *check, const struct nigh__listing *listing,
-                       const struct nigh__manifest *manifest, struct nigh__segment *const *open, uint32_t open_count) {
-    const uint64_t *numbers = listing->logs.data;
-    bool go_on = true;
-    for (size_t i = 0; i < listing->logs.count && go_on; i++) {
-        nigh_error problem;
-        if (numbers[i] < manifest->header.next_segment) continue; /* spent */
-        if (numbers[i] == manifest->header.next_segment && open_count != 0) {
-            go_on = check_log(check, manifest, open[0]->scheme, numbers[i]);
-            continue;
-        }
-        (void)nigh__fail_at(&problem, NIGH_ECORRUPT, check->directory->path, NIGH_NO_OFFSET,
-                            "there is a log of a later state than the newest manifest has");
-        go_on = nigh__checking_report(check, &problem);
-    }
-    return go_on;
 }
 
 static void check_state(struct nigh__checking *check, const struct nigh__listing *listing,
@@ -211,7 +195,7 @@ static void check_state(struct nigh__checking *check, const struct nigh__listing
         return;
     }
     if (check_extras(check, listing) && check_segments(check, listing, manifest, open, &open_count) &&
-        check_across(check, open, open_count) && check_logs(check, listing, manifest, open, open_count))
+        check_across(check, open, open_count) && (open_count == 0 || check_logs(check, manifest, open[0]->scheme)))
         (void)check_opening(check);
     for (uint32_t i = 0; i < open_count; i++) nigh__segment_close(open[i]);
     nigh__free(check->context, open);

@@ -11,8 +11,7 @@
 /* A writer would have to commit this often during one check to make it fail. */
 #define CHECK_ATTEMPTS 16
 
-/* Whether there is a newer manifest than when the check began. */
-static bool state_moved(const struct nigh__checking *check) {
+bool nigh__checking_moved(const struct nigh__checking *check) {
     struct nigh__listing listing;
     if (nigh__listing_read(check->directory, &listing, NULL) != NIGH_OK) return false;
     const uint64_t *newest = listing.manifests.data;
@@ -22,7 +21,7 @@ static bool state_moved(const struct nigh__checking *check) {
 }
 
 bool nigh__checking_report(struct nigh__checking *check, const nigh_error *problem) {
-    if (problem->system_errno == ENOENT && state_moved(check)) {
+    if (problem->system_errno == ENOENT && nigh__checking_moved(check)) {
         check->restart = true;
         return false;
     }
@@ -143,12 +142,13 @@ static nigh_status tidy(const struct nigh__checking *check, const char *path, ni
     return status;
 }
 
-nigh_status nigh__checking_repair_log(const struct nigh__checking *check, const struct nigh__log_plan *plan,
-                                      nigh_error *error) {
+nigh_status nigh__checking_repair_logs(const struct nigh__checking *check, const struct nigh__log_plan *plan,
+                                       nigh_error *error) {
     struct nigh__file directory;
     nigh_status status = nigh__directory_lock(check->context, check->directory->path, check->kind, &directory, error);
     if (status != NIGH_OK) return status;
-    status = nigh__log_repair(&directory, plan, check->options.problem, check->options.user, error);
+    const struct nigh__log_losses losses = {.lost = check->options.problem, .user = check->options.user};
+    status = nigh__logs_repair(&directory, plan, &losses, error);
     nigh__file_release(&directory);
     return status;
 }

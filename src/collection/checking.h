@@ -27,9 +27,12 @@ struct nigh__checking {
 /* Reports a problem; false where it ends the check (no memory, cancelled, to be started again). */
 bool nigh__checking_report(struct nigh__checking *check, const nigh_error *problem);
 
+/* Whether there is a newer manifest than when the check began. */
+bool nigh__checking_moved(const struct nigh__checking *check);
+
 /* Under the lock of a writer; what was lost is told as problems, and does not count as one: it is mended. */
-nigh_status nigh__checking_repair_log(const struct nigh__checking *check, const struct nigh__log_plan *plan,
-                                      nigh_error *error);
+nigh_status nigh__checking_repair_logs(const struct nigh__checking *check, const struct nigh__log_plan *plan,
+                                       nigh_error *error);
 
 /* Checks what a manifest names. */
 typedef void nigh__checking_state(struct nigh__checking *check, const struct nigh__listing *listing,

@@ -4,7 +4,7 @@
  * takes two syncs and two names; a record of the log takes a share of one sync, and that is
  * what one pays who adds a document at a time and wants each of them safe.
  *
- *     log-00000000000000000007           goes with the manifest whose next segment is 7
+ *     log-00000000000000000007           goes with a manifest whose next segment is 7 or less
  *
  *     0   +----------------------------------+
  *         | header, 64 bytes                 |  which log of which collection
@@ -14,11 +14,20 @@
  *         |  ...                             |
  *         +----------------------------------+  no end: a file that was being written to
  *
- * How a commit and the log agree.  The log's number is the manifest's `next segment`, and only
- * who has read the log may commit while it is there.  That commit makes a segment of all its
+ * How a commit and the log agree.  A log's number is at least the manifest's `next segment`, and
+ * only who has read the log may commit while it is there.  That commit makes a segment of all its
  * records, and with it `next segment` passes the log's number: from that rename on the log is
  * spent, whether it is still there or not.  So nothing is lost before the rename, nothing is
- * there twice behind it, and no count has to be compared.
+ * there twice behind it.
+ *
+ * A chain of logs.  While a segment is made of a log that is full, documents go to another of a
+ * greater number, and merges may commit beside it as long as `next segment` does not pass that:
+ *
+ *     manifest: next segment 7, 1,000 documents     log-7: 1,000 to 1,899     log-23: from 1,900 on
+ *     manifest: next segment 8, 1,900 documents     (spent)                   log-23: from 1,900 on
+ *
+ * A log is on the disk as a whole before the next one begins, so that the `first` of the next says
+ * how many records it must have: any that is missing is damage.
  *
  * What is torn and what is damaged.  Records that are written together become safe by one
  * sync, and a loss of power before it may leave any of their blocks: also a later record without
@@ -92,10 +101,11 @@ static inline uint64_t nigh__log_before_text(const struct nigh__log_document *en
 
 /* Which log of which collection; the same to write it and to read it. */
 struct nigh__log_plan {
-    uint64_t number; /* the manifest's `next segment` */
-    uint64_t first;  /* documents in the segments */
+    uint64_t number; /* the manifest's `next segment`, or more */
+    uint64_t first;  /* documents in the segments, and in the logs before it */
     uint64_t scheme; /* nigh__hash() of the scheme */
     uint32_t width_bits;
+    uint64_t end; /* to read it: the `first` of the log behind it, by which all records before were safe; 0: none */
 };
 
 void nigh__log_remove(const struct nigh__file *directory, uint64_t number);
@@ -181,22 +191,59 @@ struct nigh__log_room {
 nigh_status nigh__log_document(const struct nigh__log_reader *reader, const struct nigh__log_record *record,
                                struct nigh__log_room *room, nigh_document *out, nigh_error *error);
 
-/* ------------------------------------------------- checking and repairing -- */
+/* Makes all of it safe that was added, whoever waits for it or not. */
+nigh_status nigh__log_finish(struct nigh__log *log, nigh_error *error);
 
-/* Reads all of it; *documents and *bytes are what it has. */
-nigh_status nigh__log_check(const struct nigh__file *directory, const struct nigh__log_plan *plan, uint64_t *documents,
-                            uint64_t *bytes, nigh_error *error);
+/* ------------------------------------------------------------------ all of it -- */
+
+/* What was read of logs. */
+struct nigh__logs_told {
+    uint64_t logs;
+    uint64_t highest; /* number of one */
+    uint64_t documents, bytes;
+    uint64_t dropped_bytes, dropped_records; /* of a torn end; of the records, those that are whole */
+};
+
+/* NIGH_EEXISTS, NIGH_EINVAL and NIGH_EMISMATCH say that such a document cannot be in the log. */
+typedef nigh_status nigh__log_take(void *user, const nigh_document *document, nigh_error *error);
 
 /*
- * Writes the log anew with all records that are whole, in the place of the damaged one, at once.  What was lost is told
- * as a problem each, with its offset.  The caller holds the lock of a writer.
+ * Hands out the documents of one log (`take` NULL: only looks at them), and adds to *told.  NIGH_ENOTFOUND;
+ * NIGH_ECORRUPT with NIGH_REASON_DAMAGED_LOG.
  */
-nigh_status nigh__log_repair(const struct nigh__file *directory, const struct nigh__log_plan *plan,
-                             void (*lost)(void *user, const nigh_error *problem), void *user, nigh_error *error);
+nigh_status nigh__log_each(const struct nigh__file *directory, const struct nigh__log_plan *plan, nigh__log_take *take,
+                           void *user, struct nigh__logs_told *told, nigh_error *error);
+
+/*
+ * The same of all logs that go with a state, one after the other; `plan` is of the first of them, with the manifest's
+ * `next segment` for a number.  Where there are none that is no failure.
+ */
+nigh_status nigh__logs_each(const struct nigh__file *directory, const struct nigh__log_plan *plan, nigh__log_take *take,
+                            void *user, struct nigh__logs_told *told, nigh_error *error);
+
+/* ------------------------------------------------------------------ repairing -- */
+
+/* Who is told what was lost, as a problem each, with its offset. */
+struct nigh__log_losses {
+    void (*lost)(void *user, const nigh_error *problem); /* NULL: nobody */
+    void *user;
+};
+
+/*
+ * Writes a log anew with all records that are whole, in the place of the damaged one, at once.  Its records have their
+ * sequences from `had` on, and get those from plan->first on; *end is past the last.  The caller holds the lock of a
+ * writer.
+ */
+nigh_status nigh__log_repair(const struct nigh__file *directory, const struct nigh__log_plan *plan, uint64_t had,
+                             const struct nigh__log_losses *losses, uint64_t *end, nigh_error *error);
+
+/* All logs that go with a state, where they need it.  Those behind one that lost documents are written anew too. */
+nigh_status nigh__logs_repair(const struct nigh__file *directory, const struct nigh__log_plan *plan,
+                              const struct nigh__log_losses *losses, nigh_error *error);
 
 /*
  * Removes the logs of a directory that are spent: of states before the one whose next segment is `next`.  *left: there
- * is one that goes with this state.  NIGH_ECORRUPT where there is one of a later state.  The caller holds the lock.
+ * is one that goes with this state.  The caller holds the lock.
  */
 nigh_status nigh__logs_settle(const struct nigh__file *directory, uint64_t next, bool *left, nigh_error *error);
 

@@ -107,13 +107,15 @@ static nigh_status judge(struct nigh__log_reader *reader, uint64_t at, nigh_erro
         if (later.synced > reader->sequence) return damaged(reader, at, error);
         reader->dropped_records++;
     }
+    if (reader->plan.end > reader->sequence) return damaged(reader, at, error);
     reader->dropped_bytes = reader->length - at;
     reader->at = reader->length;
     return NIGH_END;
 }
 
 nigh_status nigh__log_next(struct nigh__log_reader *reader, struct nigh__log_record *out, nigh_error *error) {
-    if (reader->at >= reader->length) return NIGH_END;
+    if (reader->at >= reader->length)
+        return reader->plan.end > reader->sequence ? damaged(reader, reader->at, error) : NIGH_END;
     const nigh_status status = record_at(reader, reader->at, out, error);
     if (status != NIGH_OK && status != NIGH_END) return status;
     if (status == NIGH_END || out->sequence != reader->sequence) return judge(reader, reader->at, error);
@@ -260,22 +262,4 @@ nigh_status nigh__log_document(const struct nigh__log_reader *reader, const stru
     if (out->metadata_length > NIGH_MAX_METADATA_LENGTH)
         return bad_document(reader, record, "metadata longer than is allowed", error);
     return NIGH_OK;
-}
-
-nigh_status nigh__log_check(const struct nigh__file *directory, const struct nigh__log_plan *plan, uint64_t *documents,
-                            uint64_t *bytes, nigh_error *error) {
-    struct nigh__log_reader reader;
-    struct nigh__log_record record;
-    struct nigh__log_room room;
-    nigh_document document;
-    *documents = *bytes = 0;
-    nigh_status status = nigh__log_reader_open(directory, plan, &reader, error);
-    if (status != NIGH_OK) return status;
-    while (status == NIGH_OK && (status = nigh__log_next(&reader, &record, error)) == NIGH_OK) {
-        status = nigh__log_document(&reader, &record, &room, &document, error);
-        ++*documents;
-        *bytes = record.end;
-    }
-    nigh__log_reader_release(&reader);
-    return status == NIGH_END ? NIGH_OK : status;
 }

@@ -7,15 +7,12 @@
 nigh_status nigh__logs_settle(const struct nigh__file *directory, uint64_t next, bool *left, nigh_error *error) {
     struct nigh__listing listing;
     *left = false;
-    nigh_status status = nigh__listing_read(directory, &listing, error);
+    const nigh_status status = nigh__listing_read(directory, &listing, error);
     if (status != NIGH_OK) return status;
     const uint64_t *numbers = listing.logs.data;
     for (size_t i = 0; i < listing.logs.count; i++) {
         if (numbers[i] < next) nigh__log_remove(directory, numbers[i]);
-        if (numbers[i] == next) *left = true;
-        if (numbers[i] > next)
-            status = nigh__fail_at(error, NIGH_ECORRUPT, directory->path, NIGH_NO_OFFSET,
-                                   "there is a log of a later state than the newest manifest has");
+        if (numbers[i] >= next) *left = true;
     }
     nigh__listing_release(directory->context, &listing);
     return status;

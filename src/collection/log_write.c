@@ -187,6 +187,15 @@ nigh_status nigh__log_flush(struct nigh__log *log, bool sync, nigh_error *error)
     return status;
 }
 
+nigh_status nigh__log_finish(struct nigh__log *log, nigh_error *error) {
+    nigh_status status = nigh__log_flush(log, true, error);
+    if (status != NIGH_OK || log->synced == log->next) return status;
+    status = nigh__log_write(log, true, error); /* nothing more, and the sync that was left to later */
+    log->writing_end = log->next;
+    nigh__log_end(log, status, true);
+    return status;
+}
+
 /* -------------------------------------------------------------- repairing -- */
 
 #define REPAIR_BYTES (1u << 20)
@@ -194,17 +203,16 @@ nigh_status nigh__log_flush(struct nigh__log *log, bool sync, nigh_error *error)
 struct repair {
     struct nigh__log_reader reader;
     struct nigh__log *log;
-    void (*lost)(void *user, const nigh_error *problem);
-    void *user;
+    const struct nigh__log_losses *losses;
 };
 
 static void tell_lost(const struct repair *repair, uint64_t begin, uint64_t end, uint64_t records) {
     nigh_error problem;
-    if (repair->lost == NULL || begin >= end) return;
+    if (repair->losses->lost == NULL || (begin >= end && records == 0)) return;
     (void)nigh__fail_at(&problem, NIGH_ECORRUPT, repair->reader.file.path, begin,
                         "lost: %" PRIu64 " bytes, of %" PRIu64 " %s or more", end - begin, records,
                         records == 1 ? "document" : "documents");
-    repair->lost(repair->user, &problem);
+    repair->losses->lost(repair->losses->user, &problem);
 }
 
 /* As it is, by the next sequence; each is as safe as those before it. */
@@ -231,7 +239,7 @@ static nigh_status save_all(struct repair *repair, nigh_error *error) {
         const uint64_t sequence = reader->sequence;
         nigh_status status = nigh__log_next(reader, &record, &problem);
         if (status == NIGH_END) {
-            tell_lost(repair, at, reader->length, reader->dropped_records);
+            tell_lost(repair, at, reader->length, at < reader->length ? reader->dropped_records : 0);
             return NIGH_OK;
         }
         if (status == NIGH_ECORRUPT) {
@@ -252,15 +260,16 @@ static nigh_status save_all(struct repair *repair, nigh_error *error) {
     }
 }
 
-nigh_status nigh__log_repair(const struct nigh__file *directory, const struct nigh__log_plan *plan,
-                             void (*lost)(void *user, const nigh_error *problem), void *user, nigh_error *error) {
-    struct repair repair = {.lost = lost, .user = user};
+nigh_status nigh__log_repair(const struct nigh__file *directory, const struct nigh__log_plan *plan, uint64_t had,
+                             const struct nigh__log_losses *losses, uint64_t *end, nigh_error *error) {
+    struct repair repair = {.losses = losses};
     char name[NIGH__NAME_SIZE];
     char temporary[NIGH__NAME_SIZE];
     nigh__log_name(name, plan->number, "");
     nigh__log_name(temporary, plan->number, ".tmp");
     nigh_status status = nigh__log_reader_open_any(directory, plan, &repair.reader, error);
     if (status != NIGH_OK) return status;
+    repair.reader.sequence = had;
     status = create_as(directory, plan, ".tmp", &repair.log, error);
     if (status == NIGH_OK) status = save_all(&repair, error);
     if (status == NIGH_OK) status = nigh__log_flush(repair.log, false, error);
@@ -268,6 +277,7 @@ nigh_status nigh__log_repair(const struct nigh__file *directory, const struct ni
     if (status == NIGH_OK) status = nigh__file_rename_in(directory, temporary, name, error);
     if (status == NIGH_OK) status = nigh__file_sync(directory, error);
     if (status != NIGH_OK) nigh__file_remove_in(directory, temporary);
+    *end = repair.log == NULL ? had : repair.log->next;
     nigh__log_close(repair.log);
     nigh__log_reader_release(&repair.reader);
     return status;

@@ -35,6 +35,7 @@ struct merging {
     uint64_t dropped;       /* the same: deleted ones */
     uint32_t part_count;    /* segments of all runs */
     bool published;         /* a manifest that names the new segments may be on the disk */
+    bool beside_log;        /* which goes with documents by the numbers they have */
     struct nigh__progress progress;
     const nigh_progress *callback;
     uint32_t threads;
@@ -45,32 +46,33 @@ struct merging {
 
 #define STAYS 0x80000000u
 
-static bool goes_by_number(const struct nigh__segment *segment) {
-    return segment->id_offsets == NULL && segment->deletions.deleted != 0;
+static bool keeps_numbers(const struct merging *merging, const struct nigh__segment *segment) {
+    return (merging->beside_log || segment->id_offsets == NULL) && segment->deletions.deleted != 0;
 }
 
 /*
  * What a segment keeps of every document, or of none.  Documents without ids go by number, which leaving out deleted
  * ones would change: such a segment stays as it is, and is like no other.
  */
-static uint32_t shape_of(const struct nigh__segment *segment) {
+static uint32_t shape_of(const struct merging *merging, const struct nigh__segment *segment) {
     if (segment->documents == 0) return UINT32_MAX;
-    if (goes_by_number(segment)) return STAYS | segment->index;
+    if (keeps_numbers(merging, segment)) return STAYS | segment->index;
     return (segment->weights != NULL) | (uint32_t)(segment->text_offsets != NULL) << 1 |
            (uint32_t)(segment->masks != NULL) << 2 | nigh__segment_key_count(segment) << 3;
 }
 
-static struct nigh__merge_part part_of(const struct nigh__segment *segment) {
+static struct nigh__merge_part part_of(const struct merging *merging, const struct nigh__segment *segment) {
     return (struct nigh__merge_part){.documents = segment->documents,
-                                     .deleted = goes_by_number(segment) ? 0 : segment->deletions.deleted,
-                                     .shape = shape_of(segment)};
+                                     .deleted = keeps_numbers(merging, segment) ? 0 : segment->deletions.deleted,
+                                     .shape = shape_of(merging, segment)};
 }
 
 static nigh_status look_at_parts(struct merging *merging, nigh_error *error) {
     const nigh_collection *collection = merging->collection;
     merging->parts = nigh__alloc(merging->context, collection->segment_count, sizeof *merging->parts);
     if (merging->parts == NULL) return nigh__no_memory(error, "for a list of segments");
-    for (uint32_t i = 0; i < collection->segment_count; i++) merging->parts[i] = part_of(collection->segments[i]);
+    for (uint32_t i = 0; i < collection->segment_count; i++)
+        merging->parts[i] = part_of(merging, collection->segments[i]);
     return NIGH_OK;
 }
 
@@ -299,7 +301,7 @@ static nigh_status begin(struct merging *merging, nigh_error *error) {
     merging->result.sequence = merging->collection->sequence;
     merging->result.documents = merging->collection->documents;
     merging->result.deleted = merging->collection->deleted;
-    status = nigh__logs_none(merging->directory, merging->collection->next_segment, error);
+    if (!merging->beside_log) status = nigh__logs_none(merging->directory, merging->collection->next_segment, error);
     if (status != NIGH_OK) return status;
     nigh__state_clear(merging->directory, merging->collection->next_segment);
     status =
@@ -307,30 +309,31 @@ static nigh_status begin(struct merging *merging, nigh_error *error) {
     return status == NIGH_OK ? look_at_parts(merging, error) : status;
 }
 
-static nigh_status merge_in(nigh_context *context, const struct nigh__file *directory, uint32_t threads,
-                            const nigh_progress *progress,
-                            nigh_status (*plan)(struct merging *merging, nigh_error *error), nigh_merge_result *result,
-                            nigh_error *error) {
-    struct merging merging = {.context = context,
-                              .directory = directory,
-                              .callback = progress,
-                              .threads = threads,
-                              .merged = NIGH__ARRAY(struct merged),
-                              .result = {.size = sizeof merging.result}};
-    nigh__progress_init(&merging.progress, progress);
-    nigh_status status = begin(&merging, error);
-    if (status == NIGH_OK) status = plan(&merging, error);
-    if (status == NIGH_OK && merging.merged.count != 0) status = run_all(&merging, error);
-    if (result != NULL) nigh__info_copy(result, &merging.result, sizeof merging.result);
-    nigh__free(context, merging.parts);
-    nigh__array_release(context, &merging.merged);
-    nigh_collection_close(merging.collection);
+static nigh_status merge_all(struct merging *merging, nigh_status (*plan)(struct merging *merging, nigh_error *error),
+                             nigh_merge_result *result, nigh_error *error) {
+    merging->merged = (struct nigh__array)NIGH__ARRAY(struct merged);
+    merging->result.size = sizeof merging->result;
+    nigh__progress_init(&merging->progress, merging->callback);
+    nigh_status status = begin(merging, error);
+    if (status == NIGH_OK) status = plan(merging, error);
+    if (status == NIGH_OK && merging->merged.count != 0) status = run_all(merging, error);
+    if (result != NULL) nigh__info_copy(result, &merging->result, sizeof merging->result);
+    nigh__free(merging->context, merging->parts);
+    nigh__array_release(merging->context, &merging->merged);
+    nigh_collection_close(merging->collection);
     return status;
 }
 
 nigh_status nigh__merge_tiers(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
                               nigh_merge_result *result, nigh_error *error) {
-    return merge_in(context, directory, 0, progress, plan_tiers, result, error);
+    struct merging merging = {.context = context, .directory = directory, .callback = progress};
+    return merge_all(&merging, plan_tiers, result, error);
+}
+
+nigh_status nigh__merge_beside_log(nigh_context *context, const struct nigh__file *directory,
+                                   const nigh_progress *progress, nigh_merge_result *result, nigh_error *error) {
+    struct merging merging = {.context = context, .directory = directory, .callback = progress, .beside_log = true};
+    return merge_all(&merging, plan_tiers, result, error);
 }
 
 nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge_options *options,
@@ -340,8 +343,9 @@ nigh_status nigh_merge(nigh_context *context, const char *path, const nigh_merge
     nigh_status status = nigh__options_copy(&nigh__merge_options_shape, &chosen, options, error);
     if (status == NIGH_OK) status = nigh__directory_lock(context, path, NIGH__STORE_COLLECTION, &directory, error);
     if (status != NIGH_OK) return status;
-    status = merge_in(context, &directory, chosen.threads, chosen.progress, chosen.tiered ? plan_tiers : plan_whole,
-                      result, error);
+    struct merging merging = {
+        .context = context, .directory = &directory, .callback = chosen.progress, .threads = chosen.threads};
+    status = merge_all(&merging, chosen.tiered ? plan_tiers : plan_whole, result, error);
     nigh__file_release(&directory);
     return status;
 }

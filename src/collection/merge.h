@@ -26,4 +26,11 @@
 nigh_status nigh__merge_tiers(nigh_context *context, const struct nigh__file *directory, const nigh_progress *progress,
                               nigh_merge_result *result, nigh_error *error);
 
+/*
+ * The same while documents go to a log, by who writes it: no document gets another number, so segments of which
+ * something is deleted stay as they are.  It takes one number of a segment.
+ */
+nigh_status nigh__merge_beside_log(nigh_context *context, const struct nigh__file *directory,
+                                   const nigh_progress *progress, nigh_merge_result *result, nigh_error *error);
+
 #endif

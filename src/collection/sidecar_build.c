@@ -30,7 +30,12 @@ static void remove_leftovers(const struct work *work) {
 }
 
 static nigh_status begin(struct work *work, const char *path, nigh_error *error) {
-    nigh_status status = nigh__directory_lock(work->context, path, NIGH__STORE_COLLECTION, &work->directory, error);
+    const struct nigh__file *locked = work->build == NULL ? NULL : work->build->directory;
+    nigh_status status = NIGH_OK;
+    if (locked != NULL)
+        work->directory = *locked;
+    else
+        status = nigh__directory_lock(work->context, path, NIGH__STORE_COLLECTION, &work->directory, error);
     if (status == NIGH_OK) status = open_newest(work, error);
     if (status == NIGH_OK) remove_leftovers(work);
     return status;
@@ -38,7 +43,8 @@ static nigh_status begin(struct work *work, const char *path, nigh_error *error)
 
 static void end(struct work *work) {
     nigh_collection_close(work->collection);
-    if (work->directory.context != NULL) nigh__file_release(&work->directory);
+    const bool own = work->build == NULL || work->build->directory == NULL;
+    if (own && work->directory.context != NULL) nigh__file_release(&work->directory);
 }
 
 /* -------------------------------------------------------------------- building */

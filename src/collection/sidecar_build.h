@@ -29,6 +29,7 @@ enum nigh__sidecar_fate {
 
 struct nigh__sidecar_build {
     nigh_context *context;
+    const struct nigh__file *directory; /* which the caller has locked; NULL: that of the path is */
     const struct nigh__sidecar_kind *kind;
     struct nigh__progress *progress;
     void *user;

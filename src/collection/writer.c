@@ -58,6 +58,7 @@ struct nigh_writer {
     uint64_t number;                      /* of the next file */
     struct nigh__segment_writer *segment; /* NULL: it is for deleting alone */
     bool takes_log;                       /* and may write while there is one */
+    bool goes_on;                         /* and knows what is in it */
     bool keep_segment;                    /* a manifest that names it, and what is deleted, may be on the disk */
     bool has_ids;                         /* of the documents added */
     bool has_weights;                     /* of the documents added */
@@ -161,11 +162,10 @@ static nigh_status settle_logs(const struct nigh_writer *writer, nigh_error *err
     bool left = false;
     if (!writer->takes_log) return nigh__logs_none(&writer->directory, next, error);
     const nigh_status status = nigh__logs_settle(&writer->directory, next, &left, error);
-    if (status != NIGH_OK || !left) return status;
+    if (status != NIGH_OK || !left || writer->goes_on) return status;
     const struct nigh__log_plan plan = nigh__writer_log_plan(writer);
-    uint64_t documents = 0;
-    uint64_t bytes = 0;
-    return nigh__log_check(&writer->directory, &plan, &documents, &bytes, error);
+    struct nigh__logs_told told;
+    return nigh__logs_each(&writer->directory, &plan, NULL, NULL, &told, error);
 }
 
 static nigh_status begin_segment(struct nigh_writer *writer, nigh_error *error) {
@@ -555,19 +555,24 @@ static bool adds(const struct nigh_writer *writer) {
            writer->kept[NIGH__ATTACHMENT_MODEL].bytes != NULL;
 }
 
+void nigh__commit_merged(nigh_commit *told, nigh_status status, const nigh_merge_result *result) {
+    told->merge_status = (uint32_t)status;
+    told->merged += result->parts;
+    if (status != NIGH_OK || result->parts == 0) return;
+    told->deleted_now = result->deleted;
+    told->sequence = result->sequence;
+    told->documents = result->documents;
+    told->first_document = result->documents - told->added;
+    told->bytes = result->total_bytes;
+    told->segment = result->last_segment;
+}
+
 /* What was added is safe whatever becomes of this, so a failure is told and is none of the commit. */
 static void merge(struct nigh_writer *writer, nigh_commit *told) {
     nigh_merge_result result = {.size = sizeof result};
-    told->merge_status =
-        (uint32_t)nigh__merge_tiers(writer->context, &writer->directory, &writer->progress.callback, &result, NULL);
-    told->merged = result.parts;
-    if (told->merge_status != NIGH_OK || result.parts == 0) return;
-    told->deleted_now = result.deleted;
-    told->sequence = result.sequence;
-    told->documents = result.documents;
-    told->first_document = result.documents - told->added;
-    told->bytes = result.total_bytes;
-    told->segment = result.last_segment;
+    const nigh_status status =
+        nigh__merge_tiers(writer->context, &writer->directory, &writer->progress.callback, &result, NULL);
+    nigh__commit_merged(told, status, &result);
 }
 
 nigh_status nigh_writer_commit(nigh_writer *writer, nigh_commit *commit, nigh_error *error) {
@@ -622,9 +627,18 @@ nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error) {
     writer->made_directory = writer->keep_segment = false;
     writer->has_ids = writer->has_weights = writer->has_text = false;
     writer->key_count = 0;
+    writer->goes_on = true;
     const nigh_status status = prepare(writer, error);
     if (status == NIGH_OK) writer->state = OPEN;
     return status;
+}
+
+bool nigh__writer_committed(const nigh_writer *writer) { return writer->state == COMMITTED; }
+
+uint64_t nigh__writer_number(const nigh_writer *writer) { return writer->number; }
+
+void nigh__writer_spend(nigh_writer *writer, uint64_t log) {
+    if (writer->number <= log) writer->number = log + 1;
 }
 
 nigh_collection *nigh__writer_collection(const nigh_writer *writer) { return writer->old; }

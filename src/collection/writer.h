@@ -14,8 +14,21 @@
 nigh_status nigh__writer_open(nigh_context *context, const char *path, const nigh_writer_options *options,
                               bool takes_log, nigh_writer **out, nigh_error *error);
 
-/* After a commit: goes on under the same lock, as if opened anew.  After a failure it can only be closed. */
+/*
+ * After a commit: goes on under the same lock, as if opened anew.  After a failure it can only be closed.  Logs are not
+ * looked into again: who takes them knows what they hold.
+ */
 nigh_status nigh__writer_renew(nigh_writer *writer, nigh_error *error);
+/* Whether it has committed, and must be renewed before it takes more. */
+bool nigh__writer_committed(const nigh_writer *writer);
+
+/* The commit to come spends the log of this number; all of it is added. */
+void nigh__writer_spend(nigh_writer *writer, uint64_t log);
+/* What that commit will have for its `next segment`, unless it spends a log of this number or a greater one. */
+uint64_t nigh__writer_number(const nigh_writer *writer);
+
+/* A commit as it is told once segments were merged after it. */
+void nigh__commit_merged(nigh_commit *told, nigh_status status, const nigh_merge_result *result);
 
 /* What is there, without what was added since; NULL: nothing.  Until the writer is renewed or closed. */
 nigh_collection *nigh__writer_collection(const nigh_writer *writer);

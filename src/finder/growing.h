@@ -32,13 +32,22 @@ nigh_status nigh__growing_add(nigh_growing_finder *finder, const uint8_t *rows, 
                               const uint32_t *clusters, nigh_error *error);
 
 /*
- * As nigh_growing_finder_find_or_add(), where somebody is asked before a row is added under its number: NIGH_EEXISTS
- * leaves it out, as one that was not come to; any other failure ends it, and the rows of its piece that were accepted
- * are not added either.  `accept` NULL: nothing is added.
+ * As nigh_growing_finder_find_or_add() with the mode NIGH_FIND_FIRST, for who has rows of lower numbers elsewhere, and
+ * wants to be asked before a row is added.
  */
-typedef nigh_status nigh__growing_accept(void *user, size_t row, uint64_t number, nigh_error *error);
+struct nigh__growing_place {
+    uint64_t first; /* the number of the finder's row 0; those before it are elsewhere */
+    /* What is found there, of each of some rows; document NIGH_ALL_64: nothing.  NULL: there is nothing. */
+    nigh_status (*find)(void *user, const uint64_t *words, size_t count, nigh_match *out, nigh_error *error);
+    /*
+     * NIGH_EEXISTS leaves a row out, as one that was not come to; any other failure ends it, and the rows of its piece
+     * that were accepted are not added either.  NULL: nothing is added.
+     */
+    nigh_status (*accept)(void *user, size_t row, uint64_t number, nigh_error *error);
+    void *user;
+    uint32_t threads;
+};
 nigh_status nigh__growing_place(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
-                                const nigh_find_options *options, nigh__growing_accept *accept, void *user,
-                                nigh_placed *out, nigh_error *error);
+                                const struct nigh__growing_place *place, nigh_placed *out, nigh_error *error);
 
 #endif

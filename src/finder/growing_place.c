@@ -28,12 +28,16 @@ struct placing {
     uint8_t *added_rows; /* the same as they were given */
     uint32_t *clusters;  /* of these */
     size_t added_count;
-    size_t first; /* of the piece, among all that are placed */
-    nigh__growing_accept *accept;
-    void *user;
-    bool only_finds;
+    size_t first;      /* of the piece, among all that are placed */
+    nigh_match *known; /* of each of the piece; document NIGH_ALL_64: nothing is found */
+    uint8_t *left;     /* rows of it of which nothing was found elsewhere */
+    uint32_t *left_of; /* which they are */
+    size_t left_count;
+    const struct nigh__growing_place *place; /* NULL: all rows are here */
     nigh_error *error;
 };
+
+static uint64_t base_of(const struct placing *placing) { return placing->place == NULL ? 0 : placing->place->first; }
 
 static nigh_status placing_init(struct placing *placing, nigh_error *error) {
     const nigh_growing_finder *finder = placing->finder;
@@ -41,7 +45,11 @@ static nigh_status placing_init(struct placing *placing, nigh_error *error) {
     placing->words = nigh__alloc(context, (size_t)PIECE * finder->words, 2 * sizeof(uint64_t));
     placing->added_rows = nigh__alloc(context, PIECE, nigh__row_bytes(finder->options.width_bits));
     placing->clusters = nigh__alloc(context, PIECE, sizeof(uint32_t));
-    if (placing->words == NULL || placing->added_rows == NULL || placing->clusters == NULL)
+    placing->known = nigh__alloc(context, PIECE, sizeof *placing->known);
+    placing->left = nigh__alloc(context, PIECE, nigh__row_bytes(finder->options.width_bits));
+    placing->left_of = nigh__alloc(context, PIECE, sizeof *placing->left_of);
+    if (placing->words == NULL || placing->added_rows == NULL || placing->clusters == NULL || placing->known == NULL ||
+        placing->left == NULL || placing->left_of == NULL)
         return nigh__no_memory(error, "for rows");
     placing->added = placing->words + (size_t)PIECE * finder->words;
     return NIGH_OK;
@@ -51,6 +59,9 @@ static void placing_release(const struct placing *placing) {
     nigh__free(placing->finder->context, placing->words);
     nigh__free(placing->finder->context, placing->added_rows);
     nigh__free(placing->finder->context, placing->clusters);
+    nigh__free(placing->finder->context, placing->known);
+    nigh__free(placing->finder->context, placing->left);
+    nigh__free(placing->finder->context, placing->left_of);
 }
 
 /* The nearest of those that the piece has added, or with FIRST and ANY the first that is near. */
@@ -68,7 +79,7 @@ static void compare_added(const struct placing *placing, const uint64_t *row, ni
             finder->context->hamming->rows(row, placing->added + at * finder->words, count, finder->words, distances);
         for (size_t i = 0; i < count && least <= limit; i++) {
             if (distances[i] > limit) continue;
-            placed->match = finder->rows + at + i;
+            placed->match = base_of(placing) + finder->rows + at + i;
             placed->distance = distances[i];
             if (placing->options.mode != NIGH_FIND_ALL || distances[i] == 0) return;
             limit = distances[i] - 1;
@@ -79,27 +90,30 @@ static void compare_added(const struct placing *placing, const uint64_t *row, ni
 /* The cluster of a row that is there, or was added by the piece. */
 static uint64_t cluster_of(const struct placing *placing, uint64_t number) {
     const uint64_t rows = placing->finder->rows;
+    if (!placing->options.add_matched && placing->finder->clusters.count == 0) return number; /* each is its own */
     return number < rows ? nigh_growing_finder_cluster(placing->finder, number) : placing->clusters[number - rows];
 }
 
-static nigh_status place_row(struct placing *placing, size_t i, const nigh_results *found) {
+static nigh_status accept(const struct placing *placing, size_t i, uint64_t number) {
+    const struct nigh__growing_place *place = placing->place;
+    return place == NULL ? NIGH_OK : place->accept(place->user, placing->first + i, number, placing->error);
+}
+
+static nigh_status place_row(struct placing *placing, size_t i) {
     const nigh_growing_finder *finder = placing->finder;
     const size_t bytes = nigh__row_bytes(finder->options.width_bits);
     const uint64_t *row = placing->words + i * finder->words;
+    const nigh_match *known = &placing->known[i];
     nigh_placed *placed = &placing->out[i];
-    size_t count;
-    const nigh_match *matches = nigh_results_matches(found, i, &count);
-    if (count > 0) {
-        placed->match = matches[0].document;
-        placed->distance = matches[0].distance;
-    }
-    if (count == 0 || placing->options.mode == NIGH_FIND_ALL) compare_added(placing, row, placed);
+    placed->match = known->document;
+    placed->distance = known->distance;
+    if (known->document == NIGH_ALL_64 || placing->options.mode == NIGH_FIND_ALL) compare_added(placing, row, placed);
     const bool matched = placed->match != NIGH_ALL_64;
-    const uint64_t number = finder->rows + placing->added_count;
+    const uint64_t number = base_of(placing) + finder->rows + placing->added_count;
+    const bool only_finds = placing->place != NULL && placing->place->accept == NULL;
     if (matched) placed->cluster = cluster_of(placing, placed->match);
-    if (placing->only_finds || (matched && !placing->options.add_matched)) return NIGH_OK;
-    const nigh_status status =
-        placing->accept == NULL ? NIGH_OK : placing->accept(placing->user, placing->first + i, number, placing->error);
+    if (only_finds || (matched && !placing->options.add_matched)) return NIGH_OK;
+    const nigh_status status = accept(placing, i, number);
     if (status != NIGH_OK) return status == NIGH_EEXISTS ? NIGH_OK : status;
     if (!matched) placed->cluster = number;
     placed->number = number;
@@ -109,6 +123,40 @@ static nigh_status place_row(struct placing *placing, size_t i, const nigh_resul
     return NIGH_OK;
 }
 
+/* ------------------------------------------------------------------ what is found */
+
+/* What is elsewhere comes first: it has the lower numbers. */
+static nigh_status find_elsewhere(struct placing *placing, nigh_error *error) {
+    const size_t bytes = nigh__row_bytes(placing->finder->options.width_bits);
+    const struct nigh__growing_place *place = placing->place;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; i < placing->count; i++) placing->known[i] = (nigh_match){.document = NIGH_ALL_64};
+    if (place != NULL && place->find != NULL)
+        status = place->find(place->user, placing->words, placing->count, placing->known, error);
+    placing->left_count = 0;
+    for (size_t i = 0; i < placing->count && status == NIGH_OK; i++) {
+        if (placing->known[i].document != NIGH_ALL_64) continue;
+        memcpy(placing->left + placing->left_count * bytes, placing->rows + i * bytes, bytes);
+        placing->left_of[placing->left_count++] = (uint32_t)i;
+    }
+    return status;
+}
+
+static nigh_status find_here(struct placing *placing, nigh_error *error) {
+    nigh_results *found = NULL;
+    const nigh_status status =
+        nigh_growing_finder_find(placing->finder, placing->left, placing->left_count, &placing->options, &found, error);
+    for (size_t i = 0; i < placing->left_count && status == NIGH_OK; i++) {
+        size_t count;
+        const nigh_match *matches = nigh_results_matches(found, i, &count);
+        if (count == 0) continue;
+        placing->known[placing->left_of[i]] = matches[0];
+        placing->known[placing->left_of[i]].document += base_of(placing);
+    }
+    nigh_results_free(found);
+    return status;
+}
+
 static void out_clear(nigh_placed *out, size_t count) {
     for (size_t i = 0; i < count; i++)
         out[i] = (nigh_placed){.match = NIGH_ALL_64, .number = NIGH_ALL_64, .cluster = NIGH_ALL_64};
@@ -116,23 +164,19 @@ static void out_clear(nigh_placed *out, size_t count) {
 
 static nigh_status place_piece(struct placing *placing, nigh_error *error) {
     nigh_growing_finder *finder = placing->finder;
-    nigh_results *found = NULL;
-    nigh_status status =
-        nigh_growing_finder_find(finder, placing->rows, placing->count, &placing->options, &found, error);
+    nigh__distinct_copy(placing->words, finder->words, placing->rows, placing->count,
+                        nigh__row_bytes(finder->options.width_bits));
+    nigh_status status = find_elsewhere(placing, error);
+    if (status == NIGH_OK) status = find_here(placing, error);
     if (status == NIGH_OK && finder->rows + placing->count >= UINT32_MAX)
         status = nigh__fail(error, NIGH_ELIMIT, "a finder takes fewer than %u rows", UINT32_MAX);
-    if (status == NIGH_OK) {
-        nigh__distinct_copy(placing->words, finder->words, placing->rows, placing->count,
-                            nigh__row_bytes(finder->options.width_bits));
-        placing->added_count = 0;
-        for (size_t i = 0; i < placing->count && status == NIGH_OK; i++) status = place_row(placing, i, found);
-    }
+    placing->added_count = 0;
+    for (size_t i = 0; i < placing->count && status == NIGH_OK; i++) status = place_row(placing, i);
     if (status == NIGH_OK) {
         status = nigh__growing_add(finder, placing->added_rows, placing->added_count,
                                    placing->options.add_matched ? placing->clusters : NULL, error);
     }
     if (status != NIGH_OK) out_clear(placing->out, placing->count);
-    nigh_results_free(found);
     return status;
 }
 
@@ -165,8 +209,10 @@ nigh_status nigh_growing_finder_find_or_add(nigh_growing_finder *finder, const u
 }
 
 nigh_status nigh__growing_place(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
-                                const nigh_find_options *options, nigh__growing_accept *accept, void *user,
-                                nigh_placed *out, nigh_error *error) {
-    const struct placing placing = {.finder = finder, .accept = accept, .user = user, .only_finds = accept == NULL};
-    return place_all(placing, rows, count, options, out, error);
+                                const struct nigh__growing_place *place, nigh_placed *out, nigh_error *error) {
+    nigh_find_options options;
+    nigh_find_options_init(&options);
+    options.mode = NIGH_FIND_FIRST;
+    options.threads = place->threads;
+    return place_all((struct placing){.finder = finder, .place = place}, rows, count, &options, out, error);
 }

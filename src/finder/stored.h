@@ -51,6 +51,10 @@ nigh_status nigh__tables_write_like(const struct nigh__segment *like, const stru
                                     uint32_t threads, const nigh_progress *progress,
                                     struct nigh__sidecar_writer *writer, nigh_error *error);
 
+/* As nigh_tables_build(), in a directory that the caller has locked. */
+nigh_status nigh__tables_build_in(nigh_context *context, const struct nigh__file *directory,
+                                  const nigh_tables_options *options, nigh_error *error);
+
 struct nigh__stored {
     struct nigh__stored_facts facts;     /* checked, and out of anyone's reach */
     const uint32_t *words;               /* of all tables, inside the map */

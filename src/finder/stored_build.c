@@ -188,13 +188,14 @@ nigh_status nigh__tables_write_like(const struct nigh__segment *like, const stru
 
 /* ----------------------------------------------------------------------- the calls -- */
 
-nigh_status nigh_tables_build(nigh_context *context, const char *path, const nigh_tables_options *options,
-                              nigh_tables_result *result, nigh_error *error) {
+static nigh_status build_all(nigh_context *context, const struct nigh__file *directory, const char *path,
+                             const nigh_tables_options *options, nigh_tables_result *result, nigh_error *error) {
     struct building building = {.facts = {0}};
     nigh_status status = nigh__options_copy(&nigh__tables_options_shape, &building.options, options, error);
     if (status != NIGH_OK) return status;
     nigh__progress_init(&building.progress, building.options.progress);
     struct nigh__sidecar_build build = {.context = context,
+                                        .directory = directory,
                                         .kind = &nigh__tables_sidecar,
                                         .progress = &building.progress,
                                         .user = &building,
@@ -206,6 +207,16 @@ nigh_status nigh_tables_build(nigh_context *context, const char *path, const nig
         .built = build.built, .kept = build.kept, .without = build.without, .bytes = build.bytes};
     if (result != NULL) nigh__info_copy(result, &made, sizeof made);
     return status;
+}
+
+nigh_status nigh_tables_build(nigh_context *context, const char *path, const nigh_tables_options *options,
+                              nigh_tables_result *result, nigh_error *error) {
+    return build_all(context, NULL, path, options, result, error);
+}
+
+nigh_status nigh__tables_build_in(nigh_context *context, const struct nigh__file *directory,
+                                  const nigh_tables_options *options, nigh_error *error) {
+    return build_all(context, directory, directory->path, options, NULL, error);
 }
 
 nigh_status nigh_tables_remove(nigh_context *context, const char *path, nigh_error *error) {

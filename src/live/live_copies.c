@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/hash_table.h"
 #include "base/status.h"
+#include "collection/selection.h"
 #include "dedup/candidates.h"
 #include "dedup/compare.h"
 #include "dedup/crowd_lists.h"
@@ -124,25 +125,27 @@ static nigh_status find_candidates(const nigh_live *live, const uint32_t *keys, 
 
 static nigh_status read_signature(const nigh_live *live, uint64_t number, uint8_t *room, const uint8_t **out,
                                   nigh_error *error) {
-    const nigh_collection *collection = nigh__writer_collection(live->writer);
+    size_t place = 0;
+    const struct nigh__live_tail *tail = nigh__live_tail_of(live, number, &place);
     *out = room;
-    if (number < collection->documents) return nigh_collection_signature(collection, number, room, error);
-    *out = nigh__incoming_rows(&live->tail, (size_t)(number - collection->documents));
+    if (tail == NULL) return nigh_collection_signature(live->collection, number, room, error);
+    *out = nigh__incoming_rows(&tail->documents, place);
     return NIGH_OK;
 }
 
 static nigh_status read_text(const nigh_live *live, uint64_t number, const char **text, size_t *length,
                              nigh_error *error) {
-    const nigh_collection *collection = nigh__writer_collection(live->writer);
     const struct nigh__segment *segment = NULL;
     uint32_t within = 0;
-    if (number >= collection->documents) {
-        const nigh_document document = nigh__incoming_document(&live->tail, (size_t)(number - collection->documents));
+    size_t place = 0;
+    const struct nigh__live_tail *tail = nigh__live_tail_of(live, number, &place);
+    if (tail != NULL) {
+        const nigh_document document = nigh__incoming_document(&tail->documents, place);
         *text = document.metadata_length == 0 ? "" : document.metadata;
         *length = document.metadata_length;
         return NIGH_OK;
     }
-    const nigh_status status = nigh__collection_locate(collection, number, &segment, &within, error);
+    const nigh_status status = nigh__collection_locate(live->collection, number, &segment, &within, error);
     if (status != NIGH_OK) return status;
     return nigh__segment_text(segment, within, &live->copies->texts, text, length, error);
 }
@@ -269,6 +272,7 @@ static nigh_status load_band(const nigh_live *live, const struct nigh__segment *
         status = nigh__segment_keys(segment, band, (uint32_t)(begin / NIGH__KEY_BLOCK), keys, &count, error);
         for (uint32_t i = 0; status == NIGH_OK && i < count; i++) {
             const uint32_t number = (uint32_t)(segment->first_document + begin + i);
+            if (!nigh__selection_has(segment->living, (uint32_t)begin + i)) continue;
             if (count_members(table, keys[i]) >= BUDGET) continue;
             if (!nigh__hash_table_add(live->context, table, hash_of(keys[i]), number))
                 status = nigh__no_memory(error, "for keys of documents");
@@ -279,7 +283,7 @@ static nigh_status load_band(const nigh_live *live, const struct nigh__segment *
 }
 
 static nigh_status load_keys(const nigh_live *live, nigh_error *error) {
-    const nigh_collection *collection = nigh__writer_collection(live->writer);
+    const nigh_collection *collection = live->collection;
     const struct nigh__live_copies *copies = live->copies;
     if (collection->documents >= UINT32_MAX - 1)
         return nigh__fail_at(error, NIGH_ELIMIT, live->path, NIGH_NO_OFFSET, "has 2^32 - 2 documents or more");
@@ -292,7 +296,7 @@ static nigh_status load_keys(const nigh_live *live, nigh_error *error) {
 }
 
 static nigh_status check_keys(const nigh_live *live, nigh_error *error) {
-    const nigh_collection *collection = nigh__writer_collection(live->writer);
+    const nigh_collection *collection = live->collection;
     if (collection->documents == 0 ||
         (nigh__collection_key_count(collection) == live->copies->bands && nigh__collection_has_texts(collection)))
         return NIGH_OK;

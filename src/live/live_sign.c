@@ -39,7 +39,7 @@ static nigh_status check_document(nigh_live *live, const nigh_document *document
                           NIGH_MAX_METADATA_LENGTH);
     nigh_status status =
         live->signer != NULL ? NIGH_OK : nigh__signature_check(document->signature, live->info.width_bits, error);
-    if (status == NIGH_OK) status = nigh__document_values_check(document, nigh__writer_keep_keys(live->writer), error);
+    if (status == NIGH_OK) status = nigh__document_values_check(document, live->keep_keys, error);
     return status == NIGH_OK ? check_id(live, document, error) : status;
 }
 

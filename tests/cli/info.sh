@@ -22,7 +22,7 @@ expect 0 "c.nigh
      segment      documents     signatures               bytes
            1              3              2               $(printf '%5s' "$(sed ':a;s/\B[0-9]\{3\}\>/,&/;ta' <<< "$bytes")")" '' \
     -- "$NIGH" info c.nigh
-expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"masks\":false,\"text_bytes\":0,\"keys\":0,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"sliced_segments\":0,\"damaged_lists\":0,\"list_bytes\":0,\"fitted_segments\":0,\"graph_segments\":0,\"damaged_graphs\":0,\"graph_bytes\":0,\"masked_graphs\":0,\"graph_recall\":0.0000,\"column_segments\":0,\"damaged_columns\":0,\"column_bytes\":0,\"table_segments\":0,\"damaged_tables\":0,\"table_bytes\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes,\"slices\":0,\"slice_width\":0,\"list_bytes\":0,\"graph_degree\":0,\"graph_edges\":0,\"graph_bytes\":0,\"graph_recall\":0.0000,\"graph_masked\":false,\"column_bytes\":0,\"tables\":0,\"table_form\":\"none\",\"table_radius\":0,\"table_probes\":0,\"table_bytes\":0}]}" '' \
+expect 0 "{\"collection\":\"c.nigh\",\"documents\":3,\"signatures\":2,\"width_bits\":16,\"ids\":true,\"metadata\":false,\"weights\":false,\"masks\":false,\"text_bytes\":0,\"keys\":0,\"vocabulary_bytes\":0,\"bytes\":$bytes,\"sequence\":1,\"damaged_manifests\":0,\"sliced_segments\":0,\"damaged_lists\":0,\"list_bytes\":0,\"fitted_segments\":0,\"graph_segments\":0,\"damaged_graphs\":0,\"graph_bytes\":0,\"masked_graphs\":0,\"graph_recall\":0.0000,\"column_segments\":0,\"damaged_columns\":0,\"column_bytes\":0,\"table_segments\":0,\"damaged_tables\":0,\"table_bytes\":0,\"logs\":0,\"log_documents\":0,\"log_bytes\":0,\"scheme\":{\"bits\":\"16\",\"kind\":\"signatures\"},\"segments\":[{\"number\":1,\"documents\":3,\"signatures\":2,\"bytes\":$bytes,\"slices\":0,\"slice_width\":0,\"list_bytes\":0,\"graph_degree\":0,\"graph_edges\":0,\"graph_bytes\":0,\"graph_recall\":0.0000,\"graph_masked\":false,\"column_bytes\":0,\"tables\":0,\"table_form\":\"none\",\"table_radius\":0,\"table_probes\":0,\"table_bytes\":0}]}" '' \
     -- "$NIGH" info --output jsonl c.nigh
 
 "$NIGH" index -q c.nigh more.hex || fail index
@@ -68,3 +68,15 @@ cp saved "$newest"
 expect 0 ANY '' -- "$NIGH" info c.nigh
 
 finish
+
+# Documents of a log, which are in no segment yet; damage in it is told, and the rest all the same.
+cp -r "$NIGH_SOURCE_DIR/tests/golden/v1-log.nigh" logged.nigh
+expect 0 ANY '' -- "$NIGH" info logged.nigh
+grep -q '^  log           [1-9][0-9]* documents in no segment yet; [0-9,]* bytes' .out || fail 'the log is not told'
+expect 0 ANY '' -- "$NIGH" info --output jsonl logged.nigh
+python3 - << 'PYTHON' || fail 'the log in the object of info'
+import glob, json, os
+info = json.load(open(".out"))
+assert info["logs"] == 1 and info["log_documents"] > 1, info
+assert info["log_bytes"] == os.path.getsize(glob.glob("logged.nigh/log-*")[0]), info
+PYTHON

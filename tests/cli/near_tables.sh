@@ -119,3 +119,9 @@ $hint" -- "$NIGH" index a.nigh --lists tables --blocks 3 --leading 3
 expect_unchanged a.nigh 2 '' "nigh: tables of 64 bits find all within 15 bits at most, not 20" -- "$NIGH" index a.nigh --lists tables --radius 20
 
 finish
+
+# What they take is known before.
+bytes=$(cat a.nigh/tables-* | wc -c)
+expect 0 ANY '' -- "$NIGH" plan -q --tables a.nigh --output tsv
+awk -F '\t' -v bytes="$bytes" '{ exit !($1 > bytes * .97 && $1 <= bytes) }' .out || fail "planned $(cat .out), not $bytes"
+expect 2 '' ANY -- "$NIGH" plan --tables --columns a.nigh

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the log of a collection, written from docs/format.md alone.
+"""Reads the logs of a collection, written from docs/format.md alone.
 
-    log = read_log(path, collection)        log.documents, log.verdict
+    log = read_log(path, number, first, scheme, width)          log.documents, log.verdict
+    logs = read_logs(folder, next_segment, first, scheme, width)  one after the other
 
 The verdict is "whole", ("torn", bytes) or ("damaged", offset).
 """
+import os
 import struct
 
 from xxh3 import xxh3_64
@@ -66,8 +68,9 @@ class Document:
 
 
 class Log:
-    def __init__(self, data, number, first, scheme, width):
+    def __init__(self, data, number, first, scheme, width, end=None):
         self.data, self.number, self.first, self.width = data, number, first, width
+        self.end = end  # the first of the log behind it
         self.documents = []
         self.verdict = "whole"
         if len(data) < HEADER_SIZE or xxh3_64(data[:56]) != struct.unpack_from("<Q", data, 56)[0]:
@@ -84,6 +87,8 @@ class Log:
                 raise LogError(f"a record of kind {record.kind}")
             self.documents.append(Document(record.content, width))
             at, sequence = record.end, sequence + 1
+        if end is not None and sequence < end:
+            self.verdict = ("damaged", at)
 
     def require_header(self, scheme):
         magic, version, mark, _, incompatible, number, first, checksum, width, zero = struct.unpack_from(
@@ -111,9 +116,35 @@ class Log:
             if later is not None and later.sequence >= sequence and later.synced > sequence:
                 self.verdict = ("damaged", at)
                 return
+        if self.end is not None and sequence < self.end:
+            self.verdict = ("damaged", at)
+            return
         self.verdict = ("torn", len(self.data) - at)
 
 
-def read_log(path, number, first, scheme, width):
+def read_log(path, number, first, scheme, width, end=None):
     with open(path, "rb") as file:
-        return Log(file.read(), number, first, scheme, width)
+        return Log(file.read(), number, first, scheme, width, end)
+
+
+def first_of(path):
+    """The sequence that a log begins with; None where its header is not whole."""
+    with open(path, "rb") as file:
+        header = file.read(HEADER_SIZE)
+    if len(header) < HEADER_SIZE or xxh3_64(header[:56]) != struct.unpack_from("<Q", header, 56)[0]:
+        return None
+    return struct.unpack_from("<Q", header, 32)[0]
+
+
+def read_logs(folder, next_segment, first, scheme, width):
+    numbers = sorted(int(name[4:]) for name in os.listdir(folder) if name.startswith("log-") and name[4:].isdigit())
+    numbers = [number for number in numbers if number >= next_segment]
+    paths = [f"{folder}/log-{number:020}" for number in numbers]
+    logs = []
+    for i, number in enumerate(numbers):
+        end = first_of(paths[i + 1]) if i + 1 < len(paths) else None
+        logs.append(read_log(paths[i], number, first, scheme, width, end))
+        first += len(logs[-1].documents)
+        if isinstance(logs[-1].verdict, tuple) and logs[-1].verdict[0] == "damaged":
+            break
+    return logs

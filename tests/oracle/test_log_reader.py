@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -19,7 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 from format_reader import open_collection  # noqa: E402
-from log_reader import read_log  # noqa: E402
+from log_reader import read_logs  # noqa: E402
+from xxh3 import xxh3_64  # noqa: E402
 
 NIGH = os.environ["NIGH"]
 SEED = int(os.environ.get("SEED", "1"))
@@ -47,13 +49,20 @@ def leave_log(place, lines, group):
     return answers
 
 
+class Logs:
+    """What several logs come to."""
+
+    def __init__(self, logs):
+        self.documents = [document for log in logs for document in log.documents]
+        self.verdict = logs[-1].verdict
+
+
 def read(place):
-    """The log of a collection, by our reader."""
+    """The logs of a collection, by our reader."""
     collection = open_collection(place)
     manifest = collection.manifest
-    number = manifest.next_segment
-    return read_log(f"{place}/log-{number:020}", number, manifest.documents, collection.segments[0].content(1),
-                    manifest.width)
+    return Logs(read_logs(place, manifest.next_segment, manifest.documents, collection.segments[0].content(1),
+                          manifest.width))
 
 
 def ids(place):
@@ -117,6 +126,56 @@ def test_left(rng, group):
         hold(place, "damaged")
 
 
+def split_log(place, at):
+    """As if the records from `at` on had gone to a second log.  Returns the path of the first."""
+    path = glob.glob(f"{place}/log-*")[0]
+    with open(path, "rb") as file:
+        data = file.read()
+    number, first = struct.unpack_from("<QQ", data, 24)
+    records, offset = [], 64
+    while offset < len(data):
+        length, = struct.unpack_from("<I", data, offset + 16)
+        end = (offset + 40 + length + 7) // 8 * 8
+        records.append(bytearray(data[offset:end]))
+        offset = end
+    header = bytearray(data[:64])
+    struct.pack_into("<QQ", header, 24, number + 16, first + at)
+    struct.pack_into("<Q", header, 56, xxh3_64(bytes(header[:56])))
+    for record in records[at:]:
+        struct.pack_into("<I", record, 4, (number + 16) & 0xFFFFFFFF)
+    with open(f"{place}/log-{number + 16:020}", "wb") as file:
+        file.write(header + b"".join(records[at:]))
+    with open(path, "wb") as file:
+        file.write(data[:64] + b"".join(records[:at]))
+    return path
+
+
+def test_chain(rng):
+    """Two logs are as one; and the first is whole, for there is a second."""
+    place = "chain.nigh"
+    leave_log(place, list(make_lines(rng, 24)), 5)
+    before = [document.id for document in read(place).documents]
+    path = split_log(place, 9)
+    log = hold(place, "two logs")
+    assert log.verdict == "whole" and [document.id for document in log.documents] == before
+    second = sorted(glob.glob(f"{place}/log-*"))[1]
+    for each in (path, second):
+        with open(each, "rb") as file:
+            data = file.read()
+        for _ in range(FLIPS // 2):
+            damaged = bytearray(data)
+            if rng.random() < 0.5:
+                damaged = damaged[:rng.randrange(len(damaged))]
+            else:
+                damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+            with open(each, "wb") as file:
+                file.write(damaged)
+            verdict = hold(place, "one of two is damaged").verdict
+            assert each == second or verdict[0] == "damaged", verdict
+        with open(each, "wb") as file:
+            file.write(data)
+
+
 def main():
     rng = random.Random(SEED)
     shutil.rmtree("log-reader-work", ignore_errors=True)
@@ -125,6 +184,7 @@ def main():
     test_golden()
     for group in (1, 7):
         test_left(rng, group)
+    test_chain(rng)
     print("ok")
 
 

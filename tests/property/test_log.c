@@ -206,7 +206,9 @@ static void expect_repaired(struct fixture *f, uint64_t hit) {
     nigh_status end;
     nigh_error error;
     lost_bytes = 0;
-    assert_ok(nigh__log_repair(&f->directory, &plan, count_lost, NULL, &error), &error);
+    const struct nigh__log_losses losses = {.lost = count_lost};
+    uint64_t past = 0;
+    assert_ok(nigh__log_repair(&f->directory, &plan, FIRST, &losses, &past, &error), &error);
     assert_int_equal(read_log(f, hit, &end, NULL, &error), hit == WHOLE ? RECORDS : RECORDS - 1);
     assert_int_equal(end, NIGH_END);
     assert_int_equal(lost_bytes, hit == WHOLE ? 0 : 1);

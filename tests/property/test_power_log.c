@@ -28,6 +28,7 @@ static const struct recipe recipe = {.width_bits = 64, .seed = 12, .ids = true, 
 static nigh_status open_live(nigh_context *context, uint64_t log_bytes, nigh_live **out) {
     nigh_live_options options;
     nigh_live_options_init(&options);
+    options.background = 0; /* so that the calls come in one order */
     options.create = 1;
     options.width_bits = recipe.width_bits;
     options.radius = 0;
