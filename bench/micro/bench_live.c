@@ -4,10 +4,13 @@
  * What a durable find-or-add costs beside what the disk can do.
  *
  * Fingerprints of 64 bits, radius 3, half of those asked near one that is there, against a collection of --rows, in
- * batches; before and after each size of batch the disk is asked how many syncs of as many bytes it makes.  Then
- * without syncs, near-copies of texts beside dedup of the same, the opening of a log that was left, and SQLite
- * (peer/peer_sqlite.c) where it is installed, all in one run: the disk and the machine are other people's too.
+ * batches; before and after each size of batch the disk is asked how many syncs of as many bytes it makes, and how long
+ * the slowest of a hundred takes.  Then without syncs, finds while segments are made and merged beside them, the space
+ * after a merge beside a collection made at once, near-copies of texts beside dedup of the same, the opening of a log
+ * that was left, and SQLite (peer/peer_sqlite.c) where it is installed, all in one run: the disk and the machine are
+ * other people's too.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,25 +49,38 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static double p99_of(double *calls, size_t count) {
+    qsort(calls, count, sizeof *calls, by_size);
+    return calls[count * 99 / 100];
+}
+
 /* -------------------------------------------------------------------- the disk -- */
 
-/* Syncs a second, of appends of so many bytes. */
-static double sync_rate(const struct bench *bench, size_t bytes, double seconds) {
+struct disk {
+    double rate; /* syncs a second, of appends of so many bytes */
+    double p99;  /* seconds of one */
+};
+
+static struct disk sync_disk(const struct bench *bench, size_t bytes, double seconds) {
     char path[256];
     uint8_t *block = measure_allocate(bytes, 1);
     memset(block, 7, bytes);
     path_in(bench, "sync", path);
     const int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
     if (file < 0) measure_fail("a file to sync", path);
-    uint64_t syncs = 0;
+    size_t syncs = 0;
     const double began = measure_wall();
-    for (; measure_wall() - began < seconds; syncs++)
+    while (syncs < MOST_CALLS && measure_wall() - began < seconds) {
+        const double from = measure_wall();
         if (write(file, block, bytes) != (ssize_t)bytes || fsync(file) != 0) measure_fail("a sync", path);
-    const double rate = (double)syncs / (measure_wall() - began);
+        bench->calls[syncs++] = measure_wall() - from;
+    }
+    struct disk disk = {.rate = (double)syncs / (measure_wall() - began)};
+    disk.p99 = p99_of(bench->calls, syncs);
     (void)close(file);
     (void)unlink(path);
     free(block);
-    return rate;
+    return disk;
 }
 
 /* ---------------------------------------------------------------- fingerprints -- */
@@ -74,6 +90,16 @@ static uint64_t next_print(struct bench *bench, uint64_t number) {
     const uint64_t fresh = nigh__rng_next(&bench->rng);
     bench->last = number % 2 == 0 ? fresh : bench->last ^ UINT64_C(1) << fresh % 64;
     return bench->last;
+}
+
+/* As nigh index makes them unasked. */
+static void make_tables(const struct bench *bench, const char *path) {
+    nigh_tables_options options;
+    nigh_error error;
+    nigh_tables_options_init(&options);
+    options.min_rows = 16384;
+    options.keep = 1;
+    measure_must(nigh_tables_build(bench->context, path, &options, NULL, &error), &error, "make tables");
 }
 
 static void make_collection(struct bench *bench, const char *path, uint64_t rows) {
@@ -90,6 +116,7 @@ static void make_collection(struct bench *bench, const char *path, uint64_t rows
     }
     measure_must(nigh_writer_commit(writer, NULL, &error), &error, "commit");
     nigh_writer_close(writer);
+    make_tables(bench, path);
 }
 
 static nigh_live *open_live(const struct bench *bench, const char *path, nigh_live_sync sync, uint64_t log_bytes) {
@@ -134,36 +161,144 @@ static struct asked ask(struct bench *bench, nigh_live *live, size_t batch, doub
     const double count = (double)(calls * batch);
     struct asked asked = {.rate = count / (measure_wall() - began),
                           .microseconds = (processor_seconds() - worked) / count * 1e6};
-    qsort(bench->calls, calls, sizeof *bench->calls, by_size);
-    asked.p99 = bench->calls[calls * 99 / 100];
+    asked.p99 = p99_of(bench->calls, calls);
     return asked;
 }
 
 static void measure_prints(struct bench *bench, const char *path) {
     static const size_t batches[] = {1, 64, 1024};
     const double seconds = (double)bench->seconds;
+    nigh_live_info info = {.size = sizeof info};
     const double began = measure_wall();
     nigh_live *live = open_live(bench, path, NIGH_SYNC_GROUP, 0);
-    printf("opened %" PRIu64 " fingerprints in %.2f s\n\n", bench->rows, measure_wall() - began);
+    const double opened = measure_wall() - began;
+    nigh_live_describe(live, &info);
+    printf("opened %" PRIu64 " fingerprints in %.1f ms; %" PRIu64 " in memory\n\n", bench->rows, opened * 1e3,
+           info.in_memory);
     printf("durable find-or-add, radius %u, one thread\n", RADIUS);
-    printf(
-        "batch   disk syncs/s   documents/s   of what the disk can   p99 of a call   in syncs   processor us each\n");
+    printf("batch   disk syncs/s   p99 of one   documents/s   of what the disk can   p99 of a call   in syncs   "
+           "processor us each\n");
     for (size_t i = 0; i < 3; i++) {
         const size_t bytes = (batches[i] / 2 + 1) * RECORD_BYTES;
-        const double before = sync_rate(bench, bytes, seconds / 3);
+        const struct disk before = sync_disk(bench, bytes, seconds / 3);
         const struct asked asked = ask(bench, live, batches[i], seconds);
-        const double disk = (before + sync_rate(bench, bytes, seconds / 3)) / 2;
-        printf("%5zu   %12.0f   %11.0f   %20.2f   %10.2f ms   %8.1f   %17.2f\n", batches[i], disk, asked.rate,
-               asked.rate / (disk * (double)batches[i]), asked.p99 * 1e3, asked.p99 * disk, asked.microseconds);
+        const struct disk after = sync_disk(bench, bytes, seconds / 3);
+        const double disk = (before.rate + after.rate) / 2;
+        printf("%5zu   %12.0f   %7.2f ms   %11.0f   %20.2f   %10.2f ms   %8.1f   %17.2f\n", batches[i], disk,
+               (before.p99 + after.p99) / 2 * 1e3, asked.rate, asked.rate / (disk * (double)batches[i]),
+               asked.p99 * 1e3, asked.p99 * disk, asked.microseconds);
     }
     nigh_live_close(live);
     live = open_live(bench, path, NIGH_SYNC_NEVER, 0);
     for (size_t i = 0; i < 3; i++) {
         const struct asked asked = ask(bench, live, batches[i], seconds);
-        printf("%5zu          never   %11.0f   %20s   %10.2f ms   %8s   %17.2f\n", batches[i], asked.rate, "",
-               asked.p99 * 1e3, "", asked.microseconds);
+        printf("%5zu          never   %10s   %11.0f   %20s   %10.2f ms   %8s   %17.2f\n", batches[i], "", asked.rate,
+               "", asked.p99 * 1e3, "", asked.microseconds);
     }
     nigh_live_close(live);
+}
+
+/* ------------------------------------------------------------- beside a merge -- */
+
+#define SMALL_LOG (UINT64_C(2) << 20)
+#define FINDS 64u /* between two batches that are added */
+
+static size_t find_some(struct bench *bench, nigh_live *live, size_t calls, size_t count) {
+    nigh_error error;
+    for (size_t i = 0; i < count && calls < MOST_CALLS; i++) {
+        const uint64_t print = nigh__rng_next(&bench->rng);
+        const nigh_document document = {.size = sizeof document, .signature = (const uint8_t *)&print};
+        nigh_live_answer answer;
+        const double from = measure_wall();
+        measure_must(nigh_live_find(live, &document, 1, &answer, &error), &error, "find");
+        bench->calls[calls++] = measure_wall() - from;
+    }
+    return calls;
+}
+
+/* One find at a time, quiet, and while logs become segments, these get tables, and ten of them become one. */
+static void measure_merging(struct bench *bench, const char *path) {
+    nigh_live_info info = {.size = sizeof info};
+    nigh_live *live = open_live(bench, path, NIGH_SYNC_NEVER, SMALL_LOG);
+    const size_t quiet_calls = find_some(bench, live, 0, 200000);
+    const double quiet = p99_of(bench->calls, quiet_calls);
+    size_t calls = 0;
+    double *finds = measure_allocate(MOST_CALLS, sizeof *finds);
+    while (info.merged == 0 && calls + FINDS < MOST_CALLS) {
+        (void)ask(bench, live, LARGEST_BATCH, 1e-4); /* one or some */
+        const size_t some = find_some(bench, live, 0, FINDS);
+        memcpy(finds + calls, bench->calls, some * sizeof *finds);
+        calls += some;
+        nigh_live_describe(live, &info);
+    }
+    const double busy = p99_of(finds, calls);
+    printf("\none find at a time: p99 %.1f us; while %" PRIu64 " segments are made and %" PRIu64
+           " merged %.1f us: %.1f times\n",
+           quiet * 1e6, info.segments, info.merged, busy * 1e6, busy / quiet);
+    free(finds);
+    nigh_live_close(live);
+}
+
+static uint64_t folder_bytes(const char *path) {
+    uint64_t bytes = 0;
+    DIR *folder = opendir(path);
+    if (folder == NULL) measure_fail("a folder", path);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char name[600];
+        struct stat kind;
+        (void)snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        if (stat(name, &kind) == 0 && S_ISREG(kind.st_mode)) bytes += (uint64_t)kind.st_size;
+    }
+    (void)closedir(folder);
+    return bytes;
+}
+
+/* The same signatures, at once. */
+static void copy_collection(const struct bench *bench, const char *from, const char *to) {
+    nigh_collection *collection = NULL;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_writer_options options;
+    nigh_writer *writer = NULL;
+    nigh_error error;
+    measure_must(nigh_collection_open(bench->context, from, NULL, &collection, &error), &error, "open");
+    nigh_collection_describe(collection, &info);
+    nigh_writer_options_init(&options);
+    options.width_bits = 64;
+    measure_must(nigh_writer_open(bench->context, to, &options, &writer, &error), &error, "open a writer");
+    for (uint64_t i = 0; i < info.documents; i++) {
+        uint64_t print;
+        const nigh_document document = {.size = sizeof document, .signature = (const uint8_t *)&print};
+        measure_must(nigh_collection_signature(collection, i, (uint8_t *)&print, &error), &error, "read");
+        measure_must(nigh_writer_add(writer, &document, &error), &error, "add");
+    }
+    measure_must(nigh_writer_commit(writer, NULL, &error), &error, "commit");
+    nigh_writer_close(writer);
+    nigh_collection_close(collection);
+    make_tables(bench, to);
+}
+
+static void measure_space(struct bench *bench) {
+    char path[256];
+    char fresh[256];
+    nigh_live_info info = {.size = sizeof info};
+    nigh_error error;
+    path_in(bench, "grown.nigh", path);
+    path_in(bench, "fresh.nigh", fresh);
+    nigh_live *live = open_live(bench, path, NIGH_SYNC_NEVER, SMALL_LOG);
+    while (info.merged == 0) {
+        (void)ask(bench, live, LARGEST_BATCH, 0.1);
+        nigh_live_describe(live, &info);
+    }
+    measure_must(nigh_live_commit(live, NULL, &error), &error, "commit");
+    nigh_live_close(live);
+    const uint64_t grown = folder_bytes(path);
+    measure_must(nigh_merge(bench->context, path, NULL, NULL, &error), &error, "merge");
+    copy_collection(bench, path, fresh);
+    printf("\n%" PRIu64 " fingerprints, streamed into %" PRIu64
+           " segments: %.2f times the space of a collection made at "
+           "once, %.2f after a merge of all\n",
+           info.documents, info.segments, (double)grown / (double)folder_bytes(fresh),
+           (double)folder_bytes(path) / (double)folder_bytes(fresh));
 }
 
 /* A log that a killed process left, on a small collection: what is read is the log. */
@@ -332,6 +467,8 @@ int main(int count, char **arguments) {
     path_in(&bench, "prints.nigh", path);
     make_collection(&bench, path, bench.rows);
     measure_prints(&bench, path);
+    measure_merging(&bench, path);
+    measure_space(&bench);
     if (!bench.no_peer) {
         printf("\nSQLite, WAL, four indexed columns of 16 bits\n");
         measure_peer(&bench);

@@ -12,7 +12,7 @@
 
 static nigh_status begin_log(nigh_live *live, nigh_error *error) {
     if (live->log != NULL) return NIGH_OK;
-    struct nigh__log_plan plan = nigh__writer_log_plan(live->writer);
+    struct nigh__log_plan plan = live->log_plan; /* the writer may be at work */
     plan.number = live->tail.log;
     plan.first = live->tail.first;
     return nigh__log_create(nigh__writer_directory(live->writer), &plan, &live->log, error);

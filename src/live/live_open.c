@@ -98,6 +98,7 @@ static nigh_status load(nigh_live *live, nigh_error *error) {
         nigh__collection_open_in(live->context, nigh__writer_directory(live->writer), &live->collection, error);
     if (status != NIGH_OK) return status;
     begin_tail(live);
+    live->log_plan = nigh__writer_log_plan(live->writer);
     live->keep_keys = nigh__writer_keep_keys(live->writer);
     live->secret = nigh__secret();
     live->ids_known = live->collection->documents > 0;

@@ -73,10 +73,11 @@ struct nigh_live {
 
     nigh_collection *collection; /* the last commit; owned */
     struct nigh__live_tail full, tail;
-    struct nigh__log *log;   /* of the tail; NULL: nothing was added since the last commit */
-    bool ids_known, has_ids; /* all documents have ids, or none has */
-    uint32_t keep_keys;      /* of which documents have values */
-    uint64_t secret;         /* of the hashes of ids, which strangers choose */
+    struct nigh__log_plan log_plan; /* of every log, but for its number and its first document */
+    struct nigh__log *log;          /* of the tail; NULL: nothing was added since the last commit */
+    bool ids_known, has_ids;        /* all documents have ids, or none has */
+    uint32_t keep_keys;             /* of which documents have values */
+    uint64_t secret;                /* of the hashes of ids, which strangers choose */
 
     struct nigh__live_rows rows; /* either: growing is there, */
     struct nigh__live_copies *copies;
