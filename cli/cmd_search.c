@@ -13,6 +13,7 @@
 #include "amount.h"
 #include "query_batch.h"
 #include "search_help.h"
+#include "search_hints.h"
 #include "search_values.h"
 #include "signals.h"
 #include "source.h"
@@ -24,15 +25,12 @@
 #define SNIPPET_SHOWN 4096
 #define FEW_QUERIES 8
 #define MANY_MATCHES (UINT64_C(4) << 20) /* 64 MB of them */
-#define MANY_SIGNATURES 32768u           /* as 'nigh index' has it */
-#define LEAST_TABLE_BITS 32u
-#define MOST_TABLE_BITS 128u
-#define MOST_TABLE_RADIUS 7u /* of 64 bits, 8 tables of 8 bits: beyond, buckets are nearly all there is */
-#define MOST_QUERIES 4096u   /* of a batch that has grown */
+#define MOST_QUERIES 4096u               /* of a batch that has grown */
 
 struct searcher {
     struct cli_job *job;
     const struct cli_search_values *values;
+    size_t members; /* collections that are searched as one: the first so many operands */
     nigh_collection *collection;
     nigh_collection_info info;
     nigh_search_options options;
@@ -71,15 +69,23 @@ static int report_batch(void *user, const char *stage, uint64_t done, uint64_t t
     return cli_interrupted();
 }
 
-/* The id of a document, or its number where documents have none; `number` has room for that. */
+/*
+ * The id of a document, or its number where documents have none, for which `number` has room; and of several
+ * collections which one it is in.
+ */
 static nigh_status find_name(struct searcher *searcher, uint64_t document, char *number, size_t capacity,
-                             struct cli_name *name) {
-    name->text = number;
-    name->length = (size_t)snprintf(number, capacity, "%llu", (unsigned long long)document);
+                             struct cli_match *match) {
+    nigh_member member = {.size = sizeof member};
+    nigh_status status = nigh_collection_member(searcher->collection, document, &member, &searcher->job->error);
+    if (status != NIGH_OK) return status;
+    if (searcher->members > 1) match->collection = (struct cli_name){member.path, strlen(member.path)};
+    match->document.text = number;
+    match->document.length =
+        (size_t)snprintf(number, capacity, "%llu", (unsigned long long)(document - member.first_document));
     if (!searcher->info.has_ids) return NIGH_OK;
-    name->text = searcher->id;
-    return nigh_collection_id(searcher->collection, document, searcher->id, NIGH_MAX_ID_LENGTH + 1, &name->length,
-                              &searcher->job->error);
+    match->document.text = searcher->id;
+    return nigh_collection_id(searcher->collection, document, searcher->id, NIGH_MAX_ID_LENGTH + 1,
+                              &match->document.length, &searcher->job->error);
 }
 
 static nigh_status find_snippet(struct searcher *searcher, uint64_t document, struct cli_name *snippet) {
@@ -136,7 +142,7 @@ static nigh_status print_query(struct searcher *searcher, const nigh_results *re
         if (searcher->job->out->error != 0) return NIGH_EIO; /* nobody reads on */
         if (cli_interrupted() != 0) return NIGH_ECANCELLED;
         struct cli_match match = {.distance = matches[i].distance, .rank = i + 1};
-        nigh_status status = find_name(searcher, matches[i].document, number, sizeof number, &match.document);
+        nigh_status status = find_name(searcher, matches[i].document, number, sizeof number, &match);
         if (status == NIGH_OK) status = find_snippet(searcher, matches[i].document, &match.snippet);
         if (status != NIGH_OK) return status;
         cli_answers_match(&searcher->answers, &match);
@@ -215,51 +221,6 @@ static nigh_status check_batch(const struct searcher *searcher) {
     return NIGH_EINVAL;
 }
 
-/* Once, where columns would answer a text much faster. */
-static void suggest_columns(struct searcher *searcher) {
-    uint64_t without = 0;
-    nigh_segment_info segment = {.size = sizeof segment};
-    if (searcher->suggested || searcher->options.method != NIGH_SEARCH_AUTO) return;
-    if (searcher->options.masks == NULL && searcher->options.rank != NIGH_RANK_WEIGHTED) return;
-    searcher->suggested = true;
-    for (uint32_t s = 0; nigh_collection_segment(searcher->collection, s, &segment, NULL) == NIGH_OK; s++)
-        if (segment.column_bytes == 0) without += segment.signatures;
-    if (without >= MANY_SIGNATURES)
-        cli_note(searcher->job, "texts are answered faster, and as exactly, by columns: 'nigh index %s --columns'",
-                 searcher->job->operands[0]);
-}
-
-/* Once, where tables would find near-copies much faster, or those there are do not reach. */
-static void suggest_tables(struct searcher *searcher) {
-    struct cli_job *job = searcher->job;
-    const nigh_search_options *asked = &searcher->options;
-    const uint32_t bits = searcher->info.width_bits;
-    uint64_t without = 0;
-    uint32_t reach = NIGH_ALL;
-    nigh_segment_info segment = {.size = sizeof segment};
-    if (searcher->suggested || asked->method != NIGH_SEARCH_AUTO || asked->radius == NIGH_ALL) return;
-    searcher->suggested = true;
-    if (asked->masks != NULL || asked->rank == NIGH_RANK_WEIGHTED || bits < LEAST_TABLE_BITS || bits > MOST_TABLE_BITS)
-        return;
-    for (uint32_t s = 0; nigh_collection_segment(searcher->collection, s, &segment, NULL) == NIGH_OK; s++) {
-        const bool permuted = segment.tables != 0 && segment.table_form == NIGH_TABLES_PERMUTED;
-        if (permuted && segment.table_radius >= asked->radius) continue;
-        without += segment.signatures;
-        if (permuted && segment.table_radius < reach) reach = segment.table_radius;
-    }
-    if (without < MANY_SIGNATURES || asked->radius > MOST_TABLE_RADIUS) return;
-    if (reach != NIGH_ALL)
-        cli_note(job,
-                 "the tables of '%s' find all within %u bits, so every document was compared: 'nigh index %s "
-                 "--lists tables --radius %u' makes them reach",
-                 job->operands[0], reach, job->operands[0], asked->radius);
-    else
-        cli_note(job,
-                 "what is within a few bits is found faster, and as exactly, by tables: 'nigh index %s --lists "
-                 "tables --radius %u'",
-                 job->operands[0], asked->radius);
-}
-
 /* NIGH_EIO, which cli_fail() turns into silence, where nobody reads our output any more. */
 static nigh_status search_batch(struct searcher *searcher) {
     struct cli_job *job = searcher->job;
@@ -272,8 +233,8 @@ static nigh_status search_batch(struct searcher *searcher) {
     searcher->options.masks = searcher->batch.masked ? searcher->batch.masks : NULL;
     searcher->options.weights = searcher->batch.weighted ? searcher->batch.weights : NULL;
     searcher->options.rank = ranking_of(searcher);
-    suggest_columns(searcher);
-    suggest_tables(searcher);
+    if (!searcher->suggested)
+        searcher->suggested = cli_search_hint(job, searcher->collection, searcher->info.width_bits, &searcher->options);
     status = nigh_search(searcher->collection, searcher->batch.signatures, searcher->batch.count, &searcher->options,
                          &results, &job->error);
     job->stats.work_seconds += cli_seconds() - started;
@@ -666,6 +627,32 @@ static int search_opened(struct searcher *searcher) {
     return searcher->sum.matches > 0 ? CLI_DONE : CLI_NOTHING;
 }
 
+static void tell_damaged(const struct searcher *searcher) {
+    const struct {
+        uint32_t segments;
+        const char *what;
+    } damaged[] = {{searcher->info.damaged_lists, "slice lists"},
+                   {searcher->info.damaged_graphs, "graphs"},
+                   {searcher->info.damaged_columns, "columns"},
+                   {searcher->info.damaged_tables, "tables"}};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++)
+        if (damaged[i].segments > 0)
+            cli_error(searcher->job, "'%s': the %s of %s cannot be used; see 'nigh check'", searcher->job->operands[0],
+                      damaged[i].what, cli_counted(damaged[i].segments, "segment", "segments").text);
+}
+
+/* The first operand, and those right behind it that are collections too, sound or not: no query can be one. */
+static size_t count_collections(const struct cli_job *job) {
+    size_t count = 1;
+    for (; count < job->operand_count; count++) {
+        nigh_collection *collection = NULL;
+        const nigh_status status = nigh_collection_open(job->context, job->operands[count], NULL, &collection, NULL);
+        nigh_collection_close(collection);
+        if (status != NIGH_OK && status != NIGH_ECORRUPT && status != NIGH_EVERSION) break;
+    }
+    return count;
+}
+
 static int run(struct cli_job *job) {
     const struct cli_search_values *values = job->values;
     struct searcher searcher = {.job = job, .values = values, .below = NIGH_ALL};
@@ -673,28 +660,20 @@ static int run(struct cli_job *job) {
     nigh_open_options open_options;
     nigh_open_options_init(&open_options);
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
-    if (job->operand_count == 1 && values->ids.count == 0 && values->texts.count == 0)
+    searcher.members = count_collections(job);
+    if (job->operand_count == searcher.members && values->ids.count == 0 && values->texts.count == 0)
         return cli_usage(job->command, "no QUERY given, and no --text or --id");
-    if (!cli_source_paths_fit(job, 1) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
+    if (!cli_source_paths_fit(job, searcher.members) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     if (!cli_search_values_set(job, values, &searcher.options)) return CLI_ERROR;
     open_options.verify = values->verify;
     open_options.load = values->load;
     open_options.progress = &job->progress.report;
-    if (cli_collection_open(job, job->operands[0], &open_options, &searcher.collection, &searcher.info) != NIGH_OK)
+    if (nigh_collection_open_together(job->context, (const char *const *)job->operands, searcher.members, &open_options,
+                                      &searcher.collection, &job->error) != NIGH_OK)
         return cli_fail(job);
-    if (searcher.info.damaged_lists > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
-        cli_error(job, "'%s': the slice lists of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(searcher.info.damaged_lists, "segment", "segments").text);
-    if (searcher.info.damaged_graphs > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
-        cli_error(job, "'%s': the graphs of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(searcher.info.damaged_graphs, "segment", "segments").text);
-    if (searcher.info.damaged_columns > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
-        cli_error(job, "'%s': the columns of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(searcher.info.damaged_columns, "segment", "segments").text);
-    if (searcher.info.damaged_tables > 0 && searcher.options.method == NIGH_SEARCH_AUTO)
-        cli_error(job, "'%s': the tables of %s cannot be used; see 'nigh check'", job->operands[0],
-                  cli_counted(searcher.info.damaged_tables, "segment", "segments").text);
-    int code = cli_inputs_open(job, 1, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
+    cli_collection_look(job, job->operands[0], searcher.collection, &searcher.info);
+    if (searcher.options.method == NIGH_SEARCH_AUTO) tell_damaged(&searcher);
+    int code = cli_inputs_open(job, searcher.members, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);
     nigh_filter_free(searcher.filter);

@@ -45,7 +45,12 @@ static void tsv_match(struct cli_answers *answers, const struct cli_match *match
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, "\t");
     cli_sink_number(answers->sink, match->rank);
-    cli_sink_format(answers->sink, "\t%.6f\t%u\n", similarity_of(answers, match->distance), answers->bits);
+    cli_sink_format(answers->sink, "\t%.6f\t%u", similarity_of(answers, match->distance), answers->bits);
+    if (match->collection.length > 0) {
+        cli_sink_text(answers->sink, "\t");
+        cli_sink_escaped(answers->sink, match->collection.text, match->collection.length);
+    }
+    cli_sink_text(answers->sink, "\n");
 }
 
 static void jsonl_match(struct cli_answers *answers, const struct cli_match *match) {
@@ -53,6 +58,10 @@ static void jsonl_match(struct cli_answers *answers, const struct cli_match *mat
     cli_sink_json(answers->sink, answers->query.text, answers->query.length);
     cli_sink_text(answers->sink, ",\"document\":");
     cli_sink_json(answers->sink, match->document.text, match->document.length);
+    if (match->collection.length > 0) {
+        cli_sink_text(answers->sink, ",\"collection\":");
+        cli_sink_json(answers->sink, match->collection.text, match->collection.length);
+    }
     cli_sink_text(answers->sink, ",\"distance\":");
     cli_sink_number(answers->sink, match->distance);
     cli_sink_text(answers->sink, ",\"rank\":");
@@ -75,6 +84,10 @@ static void trec_match(struct cli_answers *answers, const struct cli_match *matc
     const double score = similarity_of(answers, match->distance);
     trec_name(answers->sink, answers->query);
     cli_sink_text(answers->sink, " Q0 ");
+    if (match->collection.length > 0) {
+        trec_name(answers->sink, match->collection);
+        cli_sink_text(answers->sink, ":");
+    }
     trec_name(answers->sink, match->document);
     cli_sink_format(answers->sink, " %llu %.6f nigh\n", (unsigned long long)match->rank, score);
 }
@@ -104,6 +117,10 @@ static void table_match(struct cli_answers *answers, const struct cli_match *mat
                     cli_digits(match->distance).text, (unsigned long long)hundredths / 100,
                     (unsigned long long)hundredths % 100);
     cli_sink_escaped(answers->sink, match->document.text, match->document.length);
+    if (match->collection.length > 0) {
+        cli_sink_text(answers->sink, "  in ");
+        cli_sink_escaped(answers->sink, match->collection.text, match->collection.length);
+    }
     cli_sink_text(answers->sink, "\n");
     if (match->snippet.length > 0) table_snippet(answers, match->snippet);
 }

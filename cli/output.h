@@ -50,6 +50,7 @@ void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_
 /* A match, with the beginning of its text (empty: not kept); ranks count from 1. */
 struct cli_match {
     struct cli_name document;
+    struct cli_name collection; /* that it is in; empty: there is but one */
     struct cli_name snippet;
     uint32_t distance;
     uint64_t rank;

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-const char *const cli_search_usage[] = {"[OPTION]... COLLECTION QUERY...", "[OPTION]... COLLECTION --id ID...",
-                                        "[OPTION]... COLLECTION --text TEXT...", NULL};
+const char *const cli_search_usage[] = {"[OPTION]... COLLECTION... QUERY...", "[OPTION]... COLLECTION... --id ID...",
+                                        "[OPTION]... COLLECTION... --text TEXT...", NULL};
 
 const char *const cli_search_description[] = {
     "Finds the documents whose signatures differ least from each query: the nearest first, and of equally near ones "
@@ -13,6 +13,10 @@ const char *const cli_search_description[] = {
     "texts given by --text, are signed as those of the collection were; a collection of signatures of your own takes "
     "signatures only. A query goes by its id; where a file has none, queries are numbered from 0, on through all "
     "files.",
+    "Several collections are searched as one, in the order given: those of one scheme, with one vocabulary or model, "
+    "such as the parts that several machines made. Answers and what is certain of them are those of one collection "
+    "with all their documents, and each match says which collection it is in. With --id the first that has the id is "
+    "taken.",
     "A topsig signature is sparse: the words of a short text touch few of its bits. Only these are compared where the "
     "query is a text, a document, or with --id a stored one whose weights are kept ('nigh index --keep-weights'), "
     "unless --all-bits is given. What differs counts by how sure the query is of it (--rank weighted, see RANKING), "
@@ -113,15 +117,17 @@ static const char *const output_paragraphs[] = {
     "the first words of its text, where the collection keeps them. Under a weighted answer stands what chance would "
     "reach, under an approximate one what is certain.",
     "jsonl: an object for each match, {\"query\", \"document\", \"distance\", \"rank\", \"similarity\", \"bits\"}, the "
-    "last how many were compared, and \"text\" where the collection keeps the first words of it. Of a weighted ranking "
+    "last how many were compared, \"collection\" where several are searched, and \"text\" where the collection keeps "
+    "the first words of it. Of a weighted ranking "
     "also \"whole\", the distance of what differs in all that counts, and \"chance\", the similarity that the nearest "
     "of as many unrelated documents would reach. Where the answer came from slice lists also \"exact\", true or false, "
     "and if false \"below\": of documents nearer than that none was missed. Bytes of an id that are not UTF-8 become "
     "U+FFFD.",
     "tsv: query, document, distance, rank, similarity (the share of what counts that agrees) and how many bits were "
-    "compared, with tabs between; ids are escaped (\\t, \\n, \\r, \\\\ and \\xNN).",
+    "compared, and of several collections which one it is in, with tabs between; ids are escaped (\\t, \\n, \\r, \\\\ "
+    "and \\xNN).",
     "trec: query, Q0, document, rank, score and nigh, with blanks between; the score is the similarity. Blanks "
-    "inside an id are written _.",
+    "inside an id are written _. Of several collections a document is COLLECTION:ID.",
     NULL,
 };
 
@@ -137,6 +143,8 @@ const struct cli_section *const cli_search_details[] = {
 const struct cli_example cli_search_examples[] = {
     {"nigh search corpus.nigh --text \"how to bake bread\"", "the ten documents nearest to a text"},
     {"nigh search corpus.nigh page.html", "to a document"},
+    {"nigh search shards/*.nigh --text \"how to bake bread\"",
+     "the nearest of several collections, as if they were one"},
     {"nigh search corpus.nigh page.html --rank bits", "the same, every bit that its words touch counting one"},
     {"nigh search corpus.nigh queries.npy", "to every one of a file of signatures"},
     {"nigh search corpus.nigh --id page-17 --radius 40", "everything within 40 bits of a stored document"},

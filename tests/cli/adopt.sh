@@ -31,6 +31,26 @@ for asked in word1 'word7 word9 word11'; do
     "$NIGH" search -q once.nigh --text "$asked" > once.out
     "$NIGH" search -q all.nigh --text "$asked" | cmp once.out - || fail "answers to '$asked' differ"
 done
+
+# Without being adopted they answer as one, too, and say where a document is.
+for asked in word1 'word7 word9 word11'; do
+    "$NIGH" search -q once.nigh --text "$asked" --output tsv > once.out
+    "$NIGH" search -q one.nigh two.nigh three.nigh --text "$asked" --output tsv > parts.out
+    cut -f 1-6 parts.out | cmp once.out - || fail "parts answer '$asked' otherwise"
+    awk -F '\t' '$7 != substr($2, 1, index($2, "-") - 1) ".nigh" { exit 1 }' parts.out || fail 'a wrong collection'
+done
+expect 0 ANY '' -- "$NIGH" search -q one.nigh two.nigh --id two-3 -k 1 --output jsonl
+contains .out '"document":"two-3","collection":"two.nigh","distance":0'
+expect 0 ANY '' -- "$NIGH" search -q one.nigh two.nigh --id two-3 -k 1
+contains .out 'two-3  in two.nigh'
+expect 0 ANY '' -- "$NIGH" search -q one.nigh two.nigh three.jsonl -k 1 --output trec
+contains .out 'three-0 Q0 '
+expect 2 '' ANY -- "$NIGH" search one.nigh two.nigh one.nigh --id one-1
+contains .err "this segment is in 'one.nigh' already"
+"$NIGH" index -q other.nigh three.jsonl
+expect 2 '' ANY -- "$NIGH" search one.nigh other.nigh --id one-1
+contains .err "'other.nigh': it keeps another vocabulary than 'one.nigh'"
+
 expect 0 '' ANY -- "$NIGH" merge all.nigh
 cmp once.nigh/segment-* all.nigh/segment-* || fail 'merged, it is not the file made at once'
 "$NIGH" export -q all.nigh -o merged.txt

@@ -45,7 +45,7 @@ contains .out '  columns        1.3 GB    128; mapped from disk'
 contains s.json '"column_bytes":1282'
 expect 0 ANY '' -- "$NIGH" plan -n 10M --bits 1024 --columns --output jsonl
 contains .out '"signature_bytes":128.3}'
-expect 2 '' "nigh plan: --lists slices, --graph and --columns: one at a time
+expect 2 '' "nigh plan: --lists slices, --graph, --columns and --tables: one at a time
 try 'nigh plan --help'" -- "$NIGH" plan -n 1M --columns --graph
 expect 2 '' "nigh plan: --columns goes with -n and --bits, or a COLLECTION, and nothing else
 try 'nigh plan --help'" -- "$NIGH" plan -n 1M --columns --radius 3

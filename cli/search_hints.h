@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nigh search says would make it faster. */
+#ifndef NIGH_CLI_SEARCH_HINTS_H
+#define NIGH_CLI_SEARCH_HINTS_H
+
+#include "common.h"
+
+/* Notes that columns or tables would answer such queries much faster, where they would.  True: that was to be asked. */
+bool cli_search_hint(struct cli_job *job, const nigh_collection *collection, uint32_t width_bits,
+                     const nigh_search_options *asked);
+
+#endif
