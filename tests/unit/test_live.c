@@ -129,9 +129,9 @@ static void as_one_by_one(nigh_context *context, uint64_t log_bytes, nigh_live_s
         const uint64_t in_log = describe(live).in_log;
         nigh_live_close(live); /* as if killed: nothing is committed */
         live = open_rows(context, path, log_bytes, sync);
-        assert_int_equal(describe(live).recovered, in_log);
+        assert_true(describe(live).recovered <= in_log); /* less where a segment was made of a full log meanwhile */
         assert_int_equal(describe(live).documents, oracle->count);
-        recovered += in_log;
+        recovered += describe(live).recovered;
     }
     assert_true(recovered > 0);
     nigh_error error;
