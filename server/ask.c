@@ -18,6 +18,8 @@ void serve_ask_free(struct serve_ask *ask) {
     if (ask == NULL) return;
     for (uint32_t i = 0; i < ask->count; i++) free(ask->queries[i].row);
     free(ask->queries);
+    free(ask->where);
+    nigh_filter_free(ask->filter);
     serve_json_free(ask->json);
     serve_snapshot_give(ask->snapshot);
     free(ask);
@@ -268,6 +270,43 @@ static bool take_queries(struct reading *reading, struct serve_value value) {
     return reading->good;
 }
 
+static bool take_where(struct reading *reading, struct serve_value value) {
+    struct serve_ask *ask = reading->ask;
+    const char *text = NULL;
+    size_t length = 0;
+    if (!serve_json_string(value, &text, &length)) return refuse(reading, "where", "is to be a string");
+    if (ask->where != NULL) return refuse(reading, "where", "is there twice");
+    if (memchr(text, '\0', length) != NULL) return refuse(reading, "where", "has a character U+0000");
+    ask->where = malloc(length + 1);
+    if (ask->where == NULL) {
+        serve_problem_memory(reading->request);
+        reading->good = false;
+        return false;
+    }
+    memcpy(ask->where, text, length);
+    ask->where[length] = '\0';
+    return true;
+}
+
+/* Which documents it is true of.  False: the answer says why that cannot be told. */
+static bool make_filter(struct reading *reading) {
+    struct serve_ask *ask = reading->ask;
+    nigh_search_options options;
+    nigh_error error;
+    char why[512];
+    if (ask->where == NULL) return true;
+    nigh_search_options_init(&options);
+    options.where = ask->where;
+    const nigh_status status = nigh_filter_new(ask->snapshot->collection, &options, &ask->filter, &error);
+    if (status == NIGH_OK) return true;
+    (void)nigh_error_format(&error, why, sizeof why);
+    if (status == NIGH_EINVAL || status == NIGH_ELIMIT)
+        serve_problem_field(reading->request, "/where", "%s", why);
+    else
+        serve_problem_error(reading->request, &error);
+    return false;
+}
+
 static bool take_option(struct reading *reading, const char *key, size_t length, struct serve_value value) {
     struct serve_ask *ask = reading->ask;
     const struct serve_settings *settings = reading->request->server->settings;
@@ -278,6 +317,7 @@ static bool take_option(struct reading *reading, const char *key, size_t length,
     if (is_key(key, length, "radius"))
         return take_number(reading, "radius", value, 0, ask->snapshot->info.width_bits, &ask->radius);
     if (is_key(key, length, "exact")) return take_flag(reading, "exact", value, &ask->exact);
+    if (is_key(key, length, "where")) return take_where(reading, value);
     if (is_key(key, length, "texts")) return take_flag(reading, "texts", value, &ask->texts);
     return unknown_key(reading, key, length);
 }
@@ -308,7 +348,7 @@ static bool read_body(struct reading *reading) {
     if (reading->good && !reading->asked)
         return refuse(reading, "text", "is missing: or give \"id\", \"signature\" or \"queries\"");
     if (!reading->k_given && ask->radius != NIGH_ALL) ask->k = request->server->settings->max_matches;
-    return reading->good;
+    return reading->good && make_filter(reading);
 }
 
 bool serve_ask_read(struct serve_request *request) {

@@ -32,7 +32,9 @@ struct serve_ask {
     uint32_t k;
     uint32_t radius; /* NIGH_ALL: none */
     bool exact;
-    bool texts; /* whole texts of what is found, where they are kept */
+    bool texts;          /* whole texts of what is found, where they are kept */
+    char *where;         /* owned: the condition; NULL: none */
+    nigh_filter *filter; /* owned: of the documents that it is true of */
 };
 
 /* Whether the request is a search. */

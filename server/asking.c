@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One search for all that wait: a batch reads the collection once.  Only what asks alike goes together, with the same
- * k, radius and certainty of the same state, so that no answer depends on who else asked.
+ * k, radius, condition and certainty of the same state, so that no answer depends on who else asked.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,10 +13,16 @@
 #define SNIPPET_SHOWN 4096u
 #define MOST_TEXT (1u << 20)
 
+static bool same_condition(const struct serve_ask *a, const struct serve_ask *b) {
+    if (a->where == NULL || b->where == NULL) return a->where == b->where;
+    return strcmp(a->where, b->where) == 0;
+}
+
 bool serve_ask_joins(const struct serve_request *first, const struct serve_request *other) {
     const struct serve_ask *a = first->ask, *b = other->ask;
     if (a == NULL || b == NULL) return false; /* not read yet, or another kind of request */
-    return a->snapshot == b->snapshot && a->k == b->k && a->radius == b->radius && a->exact == b->exact;
+    return a->snapshot == b->snapshot && a->k == b->k && a->radius == b->radius && a->exact == b->exact &&
+           same_condition(a, b);
 }
 
 /* The queries of a kind that several requests have, one after the other. */
@@ -45,6 +51,7 @@ static void batch_init(struct batch *batch, struct serve_server *server, struct 
     serve_deadline_init(&batch->deadline, server);
     batch->options.k = ask->k;
     batch->options.radius = ask->radius;
+    batch->options.filter = ask->filter;
     batch->options.threads = threads_for(server);
     batch->options.progress = &batch->deadline.progress;
     if (ask->exact) batch->options.stop = NIGH_STOP_CERTAIN;

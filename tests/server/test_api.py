@@ -48,8 +48,9 @@ class Api(unittest.TestCase):
     def setUpClass(cls):
         cls.texts = {f"d{i}": text_of(i) for i in range(300)}
         cls.texts["near"] = cls.texts["d7"] + " and more"
-        write_lines("news.jsonl", [{"id": key, "text": text} for key, text in cls.texts.items()])
-        nigh("index", "-q", "news.nigh", "news.jsonl")
+        write_lines("news.jsonl", [{"id": key, "text": text, "year": 2000 + len(text) % 20}
+                                   for key, text in cls.texts.items()])
+        nigh("index", "-q", "news.nigh", "news.jsonl", "--keep-keys", "year")
         nigh("against", "-q", "--add", "copies.nigh", "news.jsonl")
         nigh("generate", "-q", "-n", "500", "--bits", "64", "--seed", "1", "-o", "rows.npy")
         nigh("index", "-q", "hashes.nigh", "rows.npy")
@@ -107,6 +108,15 @@ class Api(unittest.TestCase):
             self.assertEqual([(match["id"], match["distance"]) for match in matches],
                              [(line["document"], line["distance"]) for line in told])
             self.assertTrue(found["results"][0]["proof"]["exact"])
+
+    def test_where(self):
+        asked = {"text": self.texts["d7"], "k": 400}
+        everything = self.server.post(NEWS + "/search", asked).json["results"][0]["matches"]
+        some = self.server.post(NEWS + "/search", dict(asked, where="year >= 2010 and not year = 2012")).json
+        years = {key: 2000 + len(text) % 20 for key, text in self.texts.items()}  # others have none
+        wanted = [match for match in everything if years.get(match["id"], 0) >= 2010 and years[match["id"]] != 2012]
+        self.assertEqual(some["results"][0]["matches"], wanted)
+        self.assertTrue(0 < len(wanted) < len(everything))
 
     def test_search_by_signature(self):
         stored = self.server.get(HASHES + "/documents/5").json
@@ -250,7 +260,8 @@ class Api(unittest.TestCase):
         for path, body, field in [
                 (NEWS, {"text": 5}, "/text"), (NEWS, {"text": "a", "k": 0}, "/k"), (NEWS, {"text": "a", "k": "5"}, "/k"),
                 (NEWS, {"text": "a", "k": 1.5}, "/k"), (NEWS, {"text": "a", "radius": 1025}, "/radius"),
-                (NEWS, {"text": "a", "exact": 1}, "/exact"), (NEWS, {"text": "a", "colour": 1}, "/colour"),
+                (NEWS, {"text": "a", "where": 1}, "/where"), (NEWS, {"text": "a", "where": "year >"}, "/where"),
+                (NEWS, {"text": "a", "where": "colour = red"}, "/where"), (NEWS, {"text": "a", "exact": 1}, "/exact"), (NEWS, {"text": "a", "colour": 1}, "/colour"),
                 (NEWS, {"text": "a", "id": "d1"}, "/id"), (NEWS, {"id": "nobody"}, "/id"), (NEWS, {}, "/text"),
                 (NEWS, {"queries": [{"text": "a"}, {"k": 3}]}, "/queries/1/k"), (NEWS, {"queries": [5]}, "/queries/0"),
                 (NEWS, {"queries": [{"text": "a"}] * 9}, "/queries/8/text"), (HASHES, {"text": "a"}, "/text"),
