@@ -43,7 +43,7 @@ static nigh_status make_room(struct together *together, nigh_error *error) {
     for (size_t i = 0; i < together->count; i++) segments += together->parts[i]->segment_count;
     if (segments > UINT32_MAX)
         return nigh__fail(error, NIGH_ELIMIT, "more than %u segments cannot be open as one", UINT32_MAX);
-    whole->segments = nigh__alloc_zero(together->context, (size_t)segments, sizeof *whole->segments);
+    whole->segments = nigh__alloc_zero(together->context, (size_t)segments, sizeof(struct nigh__segment *));
     whole->members = nigh__alloc_zero(together->context, together->count, sizeof *whole->members);
     whole->path = nigh__string_copy(together->context, together->paths[0]);
     if (whole->segments == NULL || whole->members == NULL || whole->path == NULL)
@@ -88,13 +88,13 @@ nigh_status nigh_collection_open_together(nigh_context *context, const char *con
     if (count == 0 || count > UINT32_MAX)
         return nigh__fail(error, NIGH_EINVAL, "%zu collections to open as one; at least 1 is needed", count);
     if (count == 1) return nigh_collection_open(context, paths[0], options, out, error);
-    together.parts = nigh__alloc_zero(context, count, sizeof *together.parts);
+    together.parts = nigh__alloc_zero(context, count, sizeof(nigh_collection *));
     nigh_status status = together.parts == NULL ? nigh__no_memory(error, "for a list of collections")
                                                 : open_parts(&together, options, error);
     if (status == NIGH_OK) status = make_room(&together, error);
     if (status == NIGH_OK) status = put_together(&together, error);
     for (size_t i = 0; together.parts != NULL && i < count; i++) nigh_collection_close(together.parts[i]);
-    nigh__free(context, together.parts);
+    nigh__free(context, (void *)together.parts);
     if (status == NIGH_OK)
         *out = together.whole;
     else
