@@ -354,10 +354,11 @@ static nigh_status ask_memory(const struct asking *asking, const struct nigh__li
     for (size_t i = 0; i < asking->count && status == NIGH_OK; i++) {
         size_t count;
         const nigh_match *matches = nigh_results_matches(results, i, &count);
-        found[i] = count == 0 ? (nigh_match){.document = NIGH_ALL_64} : matches[0];
-        if (count != 0)
-            found[i].document =
-                part->numbers != NULL ? part->numbers[matches[0].document] : part->first + matches[0].document;
+        found[i] = (nigh_match){.document = NIGH_ALL_64};
+        if (count == 0) continue;
+        found[i] = matches[0];
+        found[i].document =
+            part->numbers != NULL ? part->numbers[matches[0].document] : part->first + matches[0].document;
     }
     nigh_results_free(results);
     return status;

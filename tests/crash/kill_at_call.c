@@ -50,6 +50,7 @@ static ssize_t write_some(const char *name, int fd, const void *bytes, size_t le
     return next(fd, bytes, length, offset);
 }
 
+/* The names of parameters are ours. NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset) {
     return write_some("pwrite", fd, bytes, length, offset);
 }
@@ -77,3 +78,4 @@ int unlinkat(int directory, const char *name, int flags) {
     die_here();
     return NEXT(unlinkat, "unlinkat")(directory, name, flags);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

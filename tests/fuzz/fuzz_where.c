@@ -43,7 +43,7 @@ static void judge(const struct nigh__where *where, const struct nigh__where_step
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static nigh_context *context;
     if (context == NULL && nigh_context_new(NULL, &context, NULL) != NIGH_OK) abort();
-    if (size > 2 * NIGH__WHERE_LENGTH) return 0;
+    if (size > 2 * (size_t)NIGH__WHERE_LENGTH) return 0;
     char *text = malloc(size + 1);
     if (text == NULL) abort();
     if (size > 0) memcpy(text, data, size);

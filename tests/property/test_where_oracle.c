@@ -75,7 +75,8 @@ static void add_one(nigh_writer *writer, uint32_t number) {
     struct document *document = &documents[number];
     const bool none = draw(10) == 0;
     for (uint32_t i = 0; i < KEYS; i++) {
-        document->values[i] = none || draw(4) == 0 ? (struct value){.kind = NOTHING} : draw_value();
+        document->values[i] = (struct value){.kind = NOTHING};
+        if (!none && draw(4) != 0) document->values[i] = draw_value();
         values[i] = public_value(document->values[i]);
     }
     const nigh_document given = {.size = sizeof given,

@@ -256,7 +256,7 @@ static void every_sync(void **state) {
 
 /* So many ways for each call that there are `wanted` cuts of all deeds together. */
 static uint64_t trials_for(const struct power_deed *deeds, size_t count, uint64_t wanted) {
-    uint64_t calls = 0;
+    uint64_t calls = 1; /* for the division, were there none */
     for (size_t i = 0; i < count; i++) {
         struct rig rig;
         rig_init(&rig, &deeds[i], 0);
@@ -291,7 +291,7 @@ struct text {
     size_t length;
 };
 
-static void text_add(struct text *text, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void text_add(struct text *text, const char *format, ...) {
     va_list arguments;
     char line[512];
     va_start(arguments, format);

@@ -227,7 +227,7 @@ static void tables_go(void **state) {
     nigh_error error;
     make_words(all, &rng);
     for (size_t i = 0; i < 9; i++) write_words(f, all, i * 1500, (i + 1) * 1500);
-    all->count = 9 * 1500;
+    all->count = (size_t)9 * 1500;
     make_tables(f, RADIUS);
     nigh_live *live = open_live(f->context, f->path, UINT64_C(1) << 30, 1);
     assert_int_equal(describe(live).in_tables, 9 * 1500);
@@ -255,7 +255,7 @@ static void tables_go(void **state) {
 
 /* ----------------------------------------------------------------- the thread -- */
 
-#define FOLDS 12u
+#define FOLDS ((size_t)12)
 #define BATCH 512u
 #define OF_FOLD (TABLE_ROWS + 600u)
 #define LOG_BYTES (OF_FOLD * UINT64_C(72))
@@ -386,7 +386,7 @@ static void failing_thread(void **state) {
 
 /* ------------------------------------------------------------- a chain of logs -- */
 
-#define OF_LOG 20u
+#define OF_LOG UINT64_C(20)
 
 static void add_words(nigh_live *live, uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i < end; i++) {
