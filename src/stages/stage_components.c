@@ -65,30 +65,26 @@ static nigh_status join_crowds(void *user, uint32_t shard, const uint64_t *recor
     return NIGH_OK;
 }
 
-static nigh_status share_pairs(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    struct connecting *connecting = user;
+/* Records of so many words, each to the task of the component that its document at `place` is in. */
+static nigh_status share_records(struct connecting *connecting, uint32_t part, uint32_t words, uint32_t place,
+                                 const uint64_t *records, size_t count, nigh_error *error) {
     nigh_status status = NIGH_OK;
-    (void)shard;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
-        const uint64_t *pair = records + i * NIGH__PAIR_WORDS;
-        status =
-            nigh__stage_add(connecting->writer, section_of(connecting->staged, PAIRS, task_of(connecting, pair[0])),
-                            pair, NIGH__PAIR_WORDS, error);
+        const uint64_t *record = records + i * words;
+        const uint32_t section = section_of(connecting->staged, part, task_of(connecting, record[place]));
+        status = nigh__stage_add(connecting->writer, section, record, words, error);
     }
     return status;
 }
 
-static nigh_status share_crowds(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    struct connecting *connecting = user;
-    nigh_status status = NIGH_OK;
+static nigh_status share_pairs(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
     (void)shard;
-    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
-        const uint64_t *record = records + i * NIGH__CROWD_WORDS;
-        status =
-            nigh__stage_add(connecting->writer, section_of(connecting->staged, CROWDS, task_of(connecting, record[2])),
-                            record, NIGH__CROWD_WORDS, error);
-    }
-    return status;
+    return share_records(user, PAIRS, NIGH__PAIR_WORDS, 0, records, count, error);
+}
+
+static nigh_status share_crowds(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
+    (void)shard;
+    return share_records(user, CROWDS, NIGH__CROWD_WORDS, 2, records, count, error);
 }
 
 /* Those that are not alone, shard by shard. */

@@ -153,29 +153,6 @@ static void fingerprints(void **state) {
 
 /* ----------------------------------------------------------------- one place -- */
 
-struct fixture {
-    nigh_context *context;
-    char *scratch, *path;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    f->context = context_new();
-    f->scratch = scratch_new();
-    f->path = path_in(f->scratch, "c.nigh");
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    nigh_context_free(f->context);
-    scratch_free(f->scratch);
-    free(f->path);
-    free(f);
-    return 0;
-}
-
 static nigh_document named(const char *id, const uint64_t *word, const char *text) {
     return (nigh_document){.size = sizeof(nigh_document),
                            .id = id,
@@ -186,7 +163,7 @@ static nigh_document named(const char *id, const uint64_t *word, const char *tex
 }
 
 static void ids_of_signatures(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const uint64_t words[] = {0, UINT64_C(0xffff), UINT64_C(0xffff0000), 1};
     nigh_document documents[] = {named("a", &words[0], NULL), named("b", &words[1], NULL), named("a", &words[2], NULL),
                                  named("c", &words[3], NULL)};
@@ -222,7 +199,7 @@ static void ids_of_signatures(void **state) {
 }
 
 static void ids_of_texts(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const nigh_document documents[] = {named("a", NULL, "the quick brown fox jumps over the lazy dog today"),
                                        named("a", NULL, "something else altogether was written here by somebody"),
                                        named("b", NULL, "The quick brown fox jumps over the lazy dog today!")};
@@ -251,7 +228,7 @@ static void ids_of_texts(void **state) {
 
 /* What was deleted is not found, and nothing is written anew because of it. */
 static void after_a_delete(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const uint64_t words[] = {5, 500000, UINT64_C(77777777777)};
     const nigh_document documents[] = {named("a", &words[0], NULL), named("b", &words[1], NULL),
                                        named("c", &words[2], NULL), named("d", &words[0], NULL)};
@@ -279,7 +256,7 @@ static void after_a_delete(void **state) {
 
 /* Nobody else may commit while documents are in a log that it does not know. */
 static void a_log_in_the_way(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const uint64_t word = 5;
     nigh_live_answer answer;
     nigh_writer_options writing;
@@ -308,7 +285,7 @@ static void a_log_in_the_way(void **state) {
 
 /* Between the commit and the removal of its log: what is in the segment is not there twice. */
 static void a_spent_log(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const uint64_t words[] = {5, 500000};
     nigh_live_answer answers[2];
     nigh_error error;
@@ -343,7 +320,7 @@ static void count_told(void *user, const nigh_error *problem) {
 #define HIT 20u
 
 /* A log of documents that each had a sync, with a bit of one flipped; returns where that one begins. */
-static uint64_t damage_log(struct fixture *f, uint64_t words[LEFT]) {
+static uint64_t damage_log(struct collection_place *f, uint64_t words[LEFT]) {
     struct nigh__rng rng = {.state = 9};
     nigh_live_answer answer;
     nigh_live *live = open_rows(f->context, f->path, 1 << 20, NIGH_SYNC_GROUP);
@@ -364,7 +341,7 @@ static uint64_t damage_log(struct fixture *f, uint64_t words[LEFT]) {
 }
 
 /* Refused, with nothing changed. */
-static void expect_refused(struct fixture *f, const nigh_live_options *options, uint64_t offset) {
+static void expect_refused(struct collection_place *f, const nigh_live_options *options, uint64_t offset) {
     nigh_live *live = NULL;
     nigh_error error;
     char *before = tree_digest(f->path);
@@ -379,7 +356,7 @@ static void expect_refused(struct fixture *f, const nigh_live_options *options, 
     free(after);
 }
 
-static void repair(struct fixture *f) {
+static void repair(struct collection_place *f) {
     nigh_check_options checking;
     nigh_check_result result = {.size = sizeof result};
     nigh_error error;
@@ -393,7 +370,7 @@ static void repair(struct fixture *f) {
 }
 
 static void damage_in_the_middle(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     uint64_t words[LEFT];
     nigh_live_answer answer;
     nigh_live_options options;
@@ -414,7 +391,7 @@ static void damage_in_the_middle(void **state) {
 
 /* After a failed sync nothing is asked again, and what was acknowledged before is there. */
 static void a_disk_that_fails(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     const uint64_t words[] = {5, 500000, UINT64_C(77777777777)};
     struct faulty_files files;
     nigh_live_answer answer;
@@ -472,7 +449,7 @@ static void *crawl(void *user) {
 }
 
 static void many_crawlers(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     struct crawler crawlers[THREADS];
     pthread_t threads[THREADS];
     uint64_t added = 0;
@@ -497,7 +474,7 @@ static void many_crawlers(void **state) {
     nigh_live_close(live);
 }
 
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, collection_place_setup, collection_place_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

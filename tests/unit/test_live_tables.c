@@ -25,29 +25,6 @@
 #define RADIUS 3u
 #define TABLE_ROWS 16384u
 
-struct fixture {
-    nigh_context *context;
-    char *scratch, *path;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    f->context = context_new();
-    f->scratch = scratch_new();
-    f->path = path_in(f->scratch, "c.nigh");
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    nigh_context_free(f->context);
-    scratch_free(f->scratch);
-    free(f->path);
-    free(f);
-    return 0;
-}
-
 static nigh_live *open_live(nigh_context *context, const char *path, uint64_t log_bytes, int background) {
     nigh_live_options options;
     nigh_live *live = NULL;
@@ -105,7 +82,7 @@ static void make_words(struct stored *all, struct nigh__rng *rng) {
 
 static size_t name_of(size_t number, char out[16]) { return (size_t)snprintf(out, 16, "d%zu", number); }
 
-static void write_words(const struct fixture *f, const struct stored *all, size_t begin, size_t end) {
+static void write_words(const struct collection_place *f, const struct stored *all, size_t begin, size_t end) {
     nigh_writer_options options;
     nigh_writer *writer = NULL;
     nigh_error error;
@@ -125,7 +102,7 @@ static void write_words(const struct fixture *f, const struct stored *all, size_
     nigh_writer_close(writer);
 }
 
-static void delete_some(const struct fixture *f, struct stored *all, struct nigh__rng *rng) {
+static void delete_some(const struct collection_place *f, struct stored *all, struct nigh__rng *rng) {
     nigh_writer_options options;
     nigh_writer *writer = NULL;
     nigh_error error;
@@ -142,7 +119,7 @@ static void delete_some(const struct fixture *f, struct stored *all, struct nigh
     nigh_writer_close(writer);
 }
 
-static void make_tables(const struct fixture *f, uint32_t radius) {
+static void make_tables(const struct collection_place *f, uint32_t radius) {
     nigh_tables_options options;
     nigh_error error;
     nigh_tables_options_init(&options);
@@ -188,7 +165,7 @@ static void ask_all(nigh_live *live, struct stored *all, struct nigh__rng *rng) 
 }
 
 /* Segments: with tables, too small for some, with tables; a third is deleted of all. */
-static void among_tables(const struct fixture *f, bool deletes, uint32_t radius, bool in_tables) {
+static void among_tables(const struct collection_place *f, bool deletes, uint32_t radius, bool in_tables) {
     struct nigh__rng rng = {.state = 5 + deletes};
     struct stored *all = calloc(1, sizeof *all);
     nigh_error error;
@@ -221,7 +198,7 @@ static void tables_too_near(void **state) { among_tables(*state, true, RADIUS - 
 
 /* A merge must not take documents out of the tables that answer for them. */
 static void tables_go(void **state) {
-    const struct fixture *f = *state;
+    const struct collection_place *f = *state;
     struct nigh__rng rng = {.state = 3};
     struct stored *all = calloc(1, sizeof *all);
     nigh_error error;
@@ -301,7 +278,7 @@ static struct stream stream_new(void) {
 }
 
 /* The sum of all answers. */
-static uint64_t stream_all(const struct fixture *f, const char *path, int background) {
+static uint64_t stream_all(const struct collection_place *f, const char *path, int background) {
     struct stream stream = stream_new();
     nigh_error error;
     nigh_live *live = open_live(f->context, path, LOG_BYTES, background);
@@ -321,7 +298,7 @@ static uint64_t stream_all(const struct fixture *f, const char *path, int backgr
 }
 
 static void beside_answers(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     char *other = path_in(f->scratch, "other.nigh");
     assert_int_equal(stream_all(f, f->path, 1), stream_all(f, other, 0));
     free(other);
@@ -329,7 +306,7 @@ static void beside_answers(void **state) {
 
 /* Closed in the middle of whatever the thread does: what was acknowledged is there. */
 static void closed_meanwhile(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     struct stream stream = stream_new();
     nigh_error error;
     for (unsigned round = 0; round < 25; round++) {
@@ -356,7 +333,7 @@ static int sync_sometimes(void *user, nigh_file file) {
 
 /* The disk fails under the thread: a call after it says so, nothing acknowledged is lost. */
 static void failing_thread(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     nigh_error error = {.status = NIGH_OK};
     uint64_t acknowledged = 0;
     nigh_file_system table = *nigh_file_system_posix();
@@ -400,7 +377,7 @@ static void add_words(nigh_live *live, uint64_t begin, uint64_t end) {
 }
 
 /* Behind the log that was left, another, as if the thread had been killed before it came to anything. */
-static void add_second_log(const struct fixture *f, const char *log, uint64_t first) {
+static void add_second_log(const struct collection_place *f, const char *log, uint64_t first) {
     const struct bytes bytes = file_read_all(log);
     struct nigh__log_header header;
     struct nigh__file directory;
@@ -423,7 +400,7 @@ static void add_second_log(const struct fixture *f, const char *log, uint64_t fi
 }
 
 /* Returns the path of the first. */
-static char *leave_two_logs(const struct fixture *f) {
+static char *leave_two_logs(const struct collection_place *f) {
     nigh_live *live = open_live(f->context, f->path, UINT64_C(1) << 30, 1);
     add_words(live, 0, OF_LOG);
     nigh_live_close(live);
@@ -433,7 +410,7 @@ static char *leave_two_logs(const struct fixture *f) {
 }
 
 static void two_logs_left(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     free(leave_two_logs(f));
     expect_sound(f->context, f->path, 2 * OF_LOG);
     nigh_live *live = open_live(f->context, f->path, UINT64_C(1) << 30, 1);
@@ -456,7 +433,7 @@ static void count_told(void *user, const nigh_error *problem) {
 
 /* The first is cut, by a record or by some bytes: the second says that this was on the disk. */
 static void cut_before_another(void **state) {
-    struct fixture *f = *state;
+    struct collection_place *f = *state;
     nigh_live_options options;
     nigh_check_options checking;
     nigh_check_result result = {.size = sizeof result};
@@ -492,7 +469,7 @@ static void cut_before_another(void **state) {
     free(log);
 }
 
-#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, collection_place_setup, collection_place_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
