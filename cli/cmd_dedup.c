@@ -147,7 +147,7 @@ static const char *const stage_paragraphs[] = {
     "A task whose file is there, whole and sound, does nothing; a file that is damaged or another plan's is made "
     "again. "
     "Inputs that have changed since the plan was made are refused. The folder can be removed afterwards.",
-    "Stages are for --method minhash, and for -o alone; docs/scale.md says what each does, and what it costs.",
+    "Stages are for --method minhash, and for -o alone; docs/cluster.md says what each does, and what it costs.",
     NULL,
 };
 

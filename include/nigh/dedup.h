@@ -47,7 +47,7 @@ typedef struct nigh_dedup_options {
     nigh_keep_rule keep;
     const char *score_key;  /* a dotted path in JSON; a source has scores without one */
     uint64_t memory_bytes;  /* of sorting, which goes on in files beyond it; 0: half of what the machine has.  What is
-                               known of each document is not in it: docs/deduplication.md has the bytes */
+                               known of each document is not in it: docs/deduplicate.md has the bytes */
     const char *temporary;  /* the folder for these, and for the copy of a stream; NULL: "/tmp" */
     uint64_t bucket_budget; /* documents that share a band or a rare feature, or of simhash are near one, which are all
                                compared; of the rule COMPLETE also the members of clusters that one document is

@@ -132,7 +132,7 @@ NIGH_API nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *
  * A finder that grows: rows are added while queries are asked, as a crawler does.  Their numbers are those of adding,
  * from 0.  The last rows are scanned; once they are some thousands they become a finder, together with those before it
  * that are not much larger.  So a row is built in a few times in all, and a query asks a few finders;
- * docs/evaluation.md has what that costs.
+ * docs/lab/radius-search.md has what that costs.
  *
  * Threads: searches may share it; not while one adds to it.
  */

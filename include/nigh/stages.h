@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deduplication in stages, for more documents than one process should hold: the same result as nigh_dedup_run(), to the
- * byte, by tasks that leave files for each other in a work directory.  docs/scale.md says what each stage does.
+ * byte, by tasks that leave files for each other in a work directory.  docs/cluster.md says what each stage does.
  *
  *     nigh_staged_plan()                        once: writes the plan
  *     nigh_staged_open(), nigh_staged_use()     in every process

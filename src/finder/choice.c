@@ -52,7 +52,7 @@
  *   chunk: n k `visit`s in n / m chunks, with the query's bits from anywhere in memory.
  *   Sorting the batch itself is part of appending it.
  *
- * Recall of PSM is recall.c's.  Whether it is right: docs/evaluation.md, "Cost model".
+ * Recall of PSM is recall.c's.  Whether it is right: docs/lab/radius-search.md, "Cost model".
  */
 #include "finder/choice.h"
 

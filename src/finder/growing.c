@@ -18,7 +18,7 @@
  * Tables to which rows are added in place were not tried: they would have to leave gaps,
  * and equal rows could not be found by one pass.  To make one finder of everything
  * whenever the tail is full (LARGER without end) keeps one part, and cost 5 to 45 times
- * as much (docs/evaluation.md).
+ * as much (docs/lab/radius-search.md).
  *
  * Measured (`bench_neardup --grow-choices --cpu`, one core of a shared Zen 4 machine): a
  * million rows of 64 bits, added a thousand at a time with a query for each; seconds in

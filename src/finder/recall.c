@@ -23,7 +23,7 @@
  * 65%, and at each number of flips fewer are found.  With 1 - rho it is 11 and 58%, and
  * the recall that of queries for which one match is enough: of those of short texts,
  * the hardest, about as they are, of all others too low.  With (1 - rho)^2 it would be
- * 7 and 66%, and the recall that of all matches.  docs/evaluation.md has the numbers.
+ * 7 and 66%, and the recall that of all matches.  docs/lab/radius-search.md has the numbers.
  *
  * Counting the combinations before one is a walk over them that leaves a branch as
  * soon as it is too dear, so it takes about as many steps as it counts.

@@ -21,7 +21,7 @@
  * Measured, one core of a shared Zen 4 machine that was busy, five million generated
  * rows, p = 22, any against all, where 1, 12 and 90 of a hundred queries have a match:
  * with 48 probes 1.01, 1.08 and 3.9 times fewer look-ups, and 0.8 to 0.9, 1.1 and 2.9 to
- * 3.7 times as many queries a second; docs/evaluation.md has the rest.
+ * 3.7 times as many queries a second; docs/lab/radius-search.md has the rest.
  */
 #include "finder/sorted_parts.h"
 

@@ -22,7 +22,7 @@
 #define SCHEME_VERSION 1
 #define LINES_SIZE 8192 /* of keys there are 16 of 100 bytes at most, and as many to keep */
 
-/* Of a scheme that nobody asked for.  Twice the widest that pays anywhere in docs/evaluation.md; and for a word of a
+/* Of a scheme that nobody asked for.  Twice the widest that pays anywhere in docs/lab/ranking.md; and for a word of a
  * text that is cut into passages, a hundred times what passages of the usual length take. */
 #define MAX_HELD_BITS 16384u
 #define MAX_HELD_BITS_A_WORD 512u

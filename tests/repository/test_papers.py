@@ -213,8 +213,8 @@ SPOILT = [
     ("| T1 | **holds**", "| T1 | holds", "no verdict"),
     ("| T1 | **holds**", "| T99 | **holds**", "there is no command T99"),
     ("| T1 | **holds**", "| | **holds**", "nothing repeats it"),
-    ("evaluation.md#cost-model", "evaluation.md#cost-muddle", "has no heading #cost-muddle"),
-    ("(learning.md#", "(lerning.md#", "there is no lerning.md"),
+    ("lab/radius-search.md#cost-model", "lab/radius-search.md#cost-muddle", "has no heading #cost-muddle"),
+    ("(train.md#", "(trane.md#", "there is no trane.md"),
 ]
 
 
@@ -233,7 +233,7 @@ def main():
     text = PAGE.read_text()
     headers = "".join(header.read_text() for header in (SOURCE / "include").rglob("*.h"))
     problems = list(page_problems(text, headers))
-    for page in [*(SOURCE / "docs").glob("*.md"), *SOURCE.glob("*.md")]:
+    for page in [*(SOURCE / "docs").rglob("*.md"), *SOURCE.glob("*.md")]:
         problems += link_problems(page, page.read_text())
     problems = problems or list(spoilt_problems(text, headers))
     for problem in problems:
