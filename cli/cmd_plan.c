@@ -102,8 +102,8 @@ static const char *const output_paragraphs[] = {
     "them, with Z choose X tables; exact. psm P:K has N sorted tables (xN), looked up by their first P bits in K "
     "ways each: the bits that are least sure are flipped. It needs documents, which tell how sure their bits are.",
     "recall is, of the queries that have a match and no equal one, the share that find one; who wants all matches "
-    "finds fewer of them (docs/lab/radius-search.md). memory is that of the finder; compared is the number of rows that a "
-    "query is compared with.",
+    "finds fewer of them (docs/lab/radius-search.md). memory is that of the finder; compared is the number of rows "
+    "that a query is compared with.",
     "With --batch, psm looks the queries up in each chunk, and tables are made of the queries, in which the chunks "
     "are looked up. queries/s is that of the whole batch; build is appending it to the file; memory is that for a "
     "batch.",

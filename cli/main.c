@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "built_commit.h"
 #include "built_parts.h"
 #include "common.h"
 #include "help.h"
@@ -69,6 +70,7 @@ static int show_version(struct cli_sink *out) {
     }
     cli_sink_format(out, "nigh %d.%d.%d\n", NIGH_VERSION_MAJOR, NIGH_VERSION_MINOR, NIGH_VERSION_PATCH);
     cli_sink_format(out, "library   %s\n", nigh_version());
+    cli_sink_format(out, "commit    %s\n", cli_built_commit);
     cli_sink_format(out, "compiler  %s\n", compiler());
     cli_sink_format(out, "kernel    %s; this build has", nigh_context_kernel(context));
     const char *name;

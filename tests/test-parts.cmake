@@ -15,23 +15,23 @@ set(tests_of_documents
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
-    cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.delete cli.documents cli.folders cli.where cli.keys cli.losses cli.mixed cli.near_tables cli.pairs cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.chunk_reader crash.ext4 crash.kills crash.live_kill crash.torture_long oracle.format_reader oracle.log_reader repository.papers unit.chunk_scheme cli.dedup_stages crash.stages_kill fuzz.stages)
+    cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.delete cli.documents cli.folders cli.where cli.keys cli.losses cli.mixed cli.near_tables cli.pairs cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.chunk_reader crash.ext4 crash.kills crash.live_kill crash.torture_long oracle.format_reader oracle.log_reader repository.papers repository.docs unit.chunk_scheme cli.dedup_stages crash.stages_kill fuzz.stages)
 set(tests_of_learning
     property.learned_lookup property.s3h_objective unit.codewords unit.eigen unit.eval_learned unit.klsh unit.labelled unit.learn unit.lesson
     unit.s3h unit.ssh
-    cli.completion cli.eval_learned cli.help cli.learned cli.train repository.papers)
+    cli.completion cli.eval_learned cli.help cli.learned cli.train repository.papers repository.docs)
 set(tests_of_terms
     fuzz.manifest fuzz.terms fuzz.writers golden.terms_golden property.filters property.power_loss property.refused_writes property.terms
     property.terms_faults
     unit.blocks unit.eval_filters unit.filter_choice unit.filters_bound unit.positions unit.terms_file unit.terms_index unit.terms_search
     cli.completion cli.eval_terms cli.help cli.committed cli.interrupt_soon cli.leftovers cli.peak_memory cli.terms cli.terms_errors cli.terms_verify
-    oracle.terms_reader repository.papers)
+    oracle.terms_reader repository.papers repository.docs)
 set(tests_of_evaluation
     fuzz.truth property.learned_lookup property.tune unit.eval unit.eval_duplicates unit.eval_filters unit.eval_learned unit.metric
     unit.nearness unit.shares
     cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help cli.usage
-    cli.widths repository.papers)
-set(tests_of_server cli.help cli.completion server.api server.ending server.serve_kill server.slow_clients server.examples server.page)
+    cli.widths repository.papers repository.docs)
+set(tests_of_server repository.docs cli.help cli.completion server.api server.ending server.serve_kill server.slow_clients server.examples server.page)
 
 # Whether all that the test needs is built.
 function(parts_suffice name result)

@@ -16,7 +16,7 @@ extern "C" {
 /* --------------------------------------------------------------- version -- */
 
 #define NIGH_VERSION_MAJOR 0
-#define NIGH_VERSION_MINOR 1
+#define NIGH_VERSION_MINOR 2
 #define NIGH_VERSION_PATCH 0
 
 #if defined(__GNUC__)

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 docs/papers.md names commands, options, files, functions, tests and sections of other
-pages.  Whatever of these is not there is a failure, so that the page cannot rot; links
-of all other pages are looked at too.  At the end the page is spoiled in every way that
-is looked for, and each must be noticed.
+pages.  Whatever of these is not there is a failure, so that the page cannot rot.  At the
+end the page is spoiled in every way that is looked for, and each must be noticed.
 
 What a command is:
 
@@ -13,15 +12,13 @@ What a command is:
     `./run bench slices --build`                    options as in bench/micro/bench_slices.c
 """
 
-import os
 import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
-SOURCE = Path(os.environ["NIGH_SOURCE_DIR"])
-NIGH = os.environ["NIGH"]
+from _pages import NIGH, SOURCE, link_problems
+
 PAGE = SOURCE / "docs/papers.md"
 VERDICTS = ("**as published**", "**holds**", "**in part**", "**no**", "**not tested**")
 LETTERS = "TIPSC"  # of the papers' commands
@@ -171,33 +168,6 @@ def page_problems(text, headers):
         yield f"{rows} rows only"
 
 
-# ---------------------------------------------------------------------- links
-
-
-def slugs_of(text):
-    """The anchors of a page's headings; of equal ones the second has -1 behind it."""
-    seen = {}
-    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
-        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-        times = seen.get(slug, 0)
-        seen[slug] = times + 1
-        yield slug if times == 0 else f"{slug}-{times}"
-
-
-def link_problems(page, text):
-    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if re.match(r"[a-z]+:", target):
-            continue
-        path, _, anchor = target.partition("#")
-        place = (page.parent / path).resolve() if path else page
-        if not place.exists():
-            yield f"{page.name}: there is no {path}"
-        elif anchor and anchor not in slugs_of(text if place == page else place.read_text()):
-            yield f"{page.name}: {path or page.name} has no heading #{anchor}"
-
-
 # ----------------------------------------------------------------- it can fail
 
 SPOILT = [
@@ -232,9 +202,7 @@ def spoilt_problems(text, headers):
 def main():
     text = PAGE.read_text()
     headers = "".join(header.read_text() for header in (SOURCE / "include").rglob("*.h"))
-    problems = list(page_problems(text, headers))
-    for page in [*(SOURCE / "docs").rglob("*.md"), *SOURCE.glob("*.md")]:
-        problems += link_problems(page, page.read_text())
+    problems = [*page_problems(text, headers), *link_problems(PAGE, text)]
     problems = problems or list(spoilt_problems(text, headers))
     for problem in problems:
         print(problem)

@@ -242,7 +242,7 @@ static void contexts(void **state) {
     odd.size = 8;
     options.file_system = &odd;
     assert_int_equal(nigh_context_new(&options, &context, &error), NIGH_EINVAL);
-    assert_string_equal(nigh_version(), "0.1.0");
+    assert_string_equal(nigh_version(), "0.2.0");
 }
 
 int main(void) {
