@@ -48,12 +48,12 @@ static const struct cli_option options[] = {
                "how near-copies are found: minhash misses a few in a thousand, exact none; simhash goes by the bits of "
                "64-bit signatures"),
     CLI_CHOICE_OR_FILE(0, "scheme", PLACE(scheme), PLACE(signing.model), "SCHEME", scheme_names, "auto",
-                       "of simhash: the signatures; auto is simhash, learned those of a model of 'nigh train'"),
+                       "with --method simhash: which signatures to compare; a model is one that 'nigh train' made"),
     CLI_TEXT(0, "threshold", PLACE(threshold), "X",
              "alike are documents that share so large a part of their features, above 0 and up to 1 (default 0.8)"),
     CLI_NUMBER(0, "distance", PLACE(distance), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "of simhash, and of signatures: alike are those that differ in at most BITS bits (default 3 of 64, 36 "
-               "of 256, and in proportion)"),
+               "with --method simhash, and for files of signatures: those are alike that differ in at most BITS bits "
+               "(default 3 of 64, 36 of 256, and in proportion)"),
     CLI_FLAG(0, "no-verify", PLACE(no_verify),
              "take candidates at their word and do not compare texts: faster, and some of what goes is no near-copy"),
     CLI_CHOICE(0, "cluster", PLACE(cluster), "RULE", cluster_names, "kept",
@@ -66,10 +66,9 @@ static const struct cli_option options[] = {
              "what documents share: words, ngrams:N (N words in a row) or chars:N (N characters in a row, for code and "
              "for languages without spaces) (default ngrams:3)"),
     CLI_LANGUAGE_OPTIONS(PLACE(signing)),
-    CLI_NUMBER(
-        0, "bits", PLACE(signing.bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
-        "of simhash: the width of the signatures (default 64); of signature files: how many bits of a row count, "
-        "which raw ones cannot say and others only in whole bytes"),
+    CLI_NUMBER(0, "bits", PLACE(signing.bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
+               "with --method simhash: the width of the signatures (default 64); for signature files: how many bits of "
+               "a row count, which raw ones cannot say and others only in whole bytes"),
     CLI_SEED_OPTION(PLACE(signing)),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
              "use so much, such as 500M or 4G, and sort in files beyond it (default half of what the machine has)"),

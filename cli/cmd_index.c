@@ -16,7 +16,7 @@
 
 static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
-    CLI_TEXT(0, "ids", PLACE(ids), "FILE", "of signatures: read the ids from FILE, one a line; for one INPUT"),
+    CLI_TEXT(0, "ids", PLACE(ids), "FILE", "for signatures: read the ids from FILE, one a line; for one INPUT"),
     CLI_TEXT(0, "binarise", PLACE(binarise), "HOW",
              "of floats, as .npy, such as embeddings: a bit of each column, 1 where the value is above 0 (sign), above "
              "the mean or median of the column, or above the numbers in an .npy FILE; the collection keeps them"),
@@ -25,13 +25,14 @@ static const struct cli_option options[] = {
         "with --scheme minhash, of a new collection: keep texts and keys, so that 'nigh against' verifies near-copies "
         "of a Jaccard index of T or more (default 0.8; 0: keep bits alone)"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
-               "of documents: keep so much of the beginning, to show it in answers"),
+               "for documents: keep so much of the beginning, to show it in answers"),
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
-             "of documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
+             "for documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
              "that has them goes on keeping them"),
-    CLI_FLAG(0, "keep-masks", PLACE(keep_masks),
-             "of topsig documents: keep which bits each touches, for a graph of masks later; as much as the signatures "
-             "take. --graph keeps them by itself"),
+    CLI_FLAG(
+        0, "keep-masks", PLACE(keep_masks),
+        "for topsig documents: keep which bits each touches, for a graph of masks later; as much as the signatures "
+        "take. --graph keeps them by itself"),
     CLI_TEXT(0, "keep-keys", PLACE(keep_keys), "KEY,KEY,...",
              "of JSON and CSV: keep what each document has under these keys, dotted paths or columns, to search among "
              "some documents with --where; a collection has the keys that it was made with"),
@@ -45,14 +46,15 @@ static const struct cli_option options[] = {
                "its width calls for"),
     CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_MIN_SLICE_WIDTH, NIGH_MAX_SLICE_WIDTH, NULL,
                "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
-    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 1, NIGH_MAX_WIDTH_BITS, NULL,
-               "of --lists tables and sorted: for near-copies at most BITS bits away (default 3 of 64 bits, 6 of 128)"),
+    CLI_NUMBER(
+        'r', "radius", PLACE(radius), "BITS", 1, NIGH_MAX_WIDTH_BITS, NULL,
+        "with --lists tables or sorted: for near-copies at most BITS bits away (default 3 of 64 bits, 6 of 128)"),
     CLI_NUMBER(0, "blocks", PLACE(blocks), "Z", 2, 16, NULL,
-               "of --lists tables: blocks the bits are cut into; with --leading"),
+               "with --lists tables: blocks the bits are cut into; with --leading"),
     CLI_NUMBER(0, "leading", PLACE(leading), "X", 1, 15, NULL,
-               "of --lists tables: blocks that must be equal; exact up to a radius of Z - X (default 1)"),
+               "with --lists tables: blocks that must be equal; exact up to a radius of Z - X (default 1)"),
     CLI_NUMBER(0, "rotations", PLACE(rotations), "N", 1, 3, NULL,
-               "of --lists sorted: tables, each sorted by other bits first (default 1)"),
+               "with --lists sorted: tables, each sorted by other bits first (default 1)"),
     CLI_FLAG(0, "no-tables", PLACE(no_tables), "make no tables, and remove those that are there"),
     CLI_FLAG(0, "columns", PLACE(columns),
              "the signatures on their side, a second copy of them, by which texts are answered several times as fast, "

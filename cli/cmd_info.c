@@ -32,7 +32,7 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "output", offsetof(struct info_values, output), "FORM", output_names, "table",
                "the form of the answer"),
     CLI_NUMBER(0, "top", offsetof(struct info_values, top), "N", 0, UINT32_MAX, "20",
-               "of a model: the N features that count most; of a collection that keeps one, where given"),
+               "show the N features of a model that count most; of a model in a collection only where given"),
     CLI_END,
 };
 

@@ -41,11 +41,12 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "verify", PLACE(verify), "read the documents that were found again, and answer exactly"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "ask every line of FILE, one query a line"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N documents"),
-    CLI_TEXT(0, "source-root", PLACE(source_root), "FOLDER",
-             "of --verify: read documents again only below FOLDER; '/' is everywhere (default: the folder at hand, and "
-             "the one that FILE is in)"),
+    CLI_TEXT(
+        0, "source-root", PLACE(source_root), "FOLDER",
+        "with --verify: read documents again only below FOLDER; '/' is everywhere (default: the folder at hand, and "
+        "the one that FILE is in)"),
     CLI_FLAG(0, "follow", PLACE(reading.follow),
-             "of --verify: follow symbolic links in folders that were indexed with --follow"),
+             "with --verify: follow symbolic links in folders that were indexed with --follow"),
     CLI_LIMIT_OPTIONS(PLACE(reading)),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "auto",
                "the form of the answer; auto is a table on a terminal, and otherwise the ids of one query, tsv of "

@@ -86,15 +86,15 @@ extern const char *const cli_split_names[];
              "go on although input is lost: archives and compressed files that are cut short or damaged, files that " \
              "cannot be opened; else it is an error, and nothing is written or added"), \
     CLI_LIST(0, "include", (at) + offsetof(struct cli_reading, include), "GLOB", \
-             "of folders and archives: read only files that match, such as '*.txt', or 'a/*' from the folder given " \
+             "in folders and archives: read only files that match, such as '*.txt', or 'a/*' from the folder given " \
              "on; may be given more than once"), \
     CLI_LIST(0, "exclude", (at) + offsetof(struct cli_reading, exclude), "GLOB", \
-             "of folders and archives: leave out files and folders that match; may be given more than once"), \
+             "in folders and archives: leave out files and folders that match; may be given more than once"), \
     CLI_FLAG(0, "hidden", (at) + offsetof(struct cli_reading, hidden), \
-             "of folders: read files and folders that begin with '.' too"), \
+             "in folders: read files and folders that begin with '.' too"), \
     CLI_FLAG(0, "no-ignore", (at) + offsetof(struct cli_reading, no_ignore), \
-             "of folders: read what .gitignore and .ignore files leave out too"), \
-    CLI_FLAG(0, "follow", (at) + offsetof(struct cli_reading, follow), "of folders: follow symbolic links"), \
+             "in folders: read what .gitignore and .ignore files leave out too"), \
+    CLI_FLAG(0, "follow", (at) + offsetof(struct cli_reading, follow), "in folders: follow symbolic links"), \
     CLI_NUMBER(0, "min-bytes", (at) + offsetof(struct cli_reading, min_bytes), "BYTES", 0, UINT64_C(1) << 32, NULL, \
                "leave out documents of fewer bytes of text"), \
     CLI_NUMBER(0, "min-words", (at) + offsetof(struct cli_reading, min_words), "N", 0, UINT32_MAX, NULL, \
@@ -155,8 +155,8 @@ extern const char *const cli_split_names[];
 #define CLI_SEED_OPTION(at) \
     CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), CLI_NUMBER_OR_RANDOM, 0, \
                NIGH_ALL_64, NULL, \
-               "of the hashes (default 0); random: one that nobody can write texts against, kept in the collection and " \
-               "told by --stats")
+               "of the hashes (default 0); random: one that nobody can write texts against, kept in the collection " \
+               "and told by --stats")
 
 /* How a text as a whole becomes a signature, but for the hashes. */
 #define CLI_SCHEME_OPTIONS(at) \
@@ -167,8 +167,8 @@ extern const char *const cli_split_names[];
                        "one"), \
     CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, \
                "the width of the signatures (by default 1024 for topsig, 64 for simhash, 256 for minhash, and the " \
-               "model's); of signature files: how many bits of a row count, which raw ones cannot say and others only " \
-               "in whole bytes"), \
+               "model's); for signature files: how many bits of a row count, which raw ones cannot say and others " \
+               "only in whole bytes"), \
     CLI_FEATURE_OPTION(at, "words, and ngrams:3 for minhash"), \
     CLI_CHOICE(0, "weights", (at) + offsetof(struct cli_signing, weights), "KIND", cli_weight_names, "auto", \
                "how much a feature counts; auto is likelihood for topsig and log for simhash"), \
@@ -179,7 +179,7 @@ extern const char *const cli_split_names[];
                UINT64_C(1) << 40, "1G", "for counting words: exact up to so much memory, a sketch beyond")
 #define CLI_HASHING_OPTIONS(at) \
     CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
-               "of topsig: one in N bits of a word counts (default 21)"), \
+               "for topsig: a word touches one in N bits (default 21)"), \
     CLI_SEED_OPTION(at)
 
 /* Of commands that may cut a text into passages. */

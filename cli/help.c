@@ -183,7 +183,7 @@ void cli_help_command(struct cli_sink *out, const struct cli_command *command) {
 #define SHORT_WIDTH 80u
 #define SHORT_EXAMPLES 3u
 
-/* Where a text ends whose first words say for what it is ("of simhash: ..."). */
+/* Where a text ends whose first words say for what it is ("with --stream: ..."). */
 static size_t first_end(const char *text, const char *ends) {
     const size_t opening = 20;
     size_t length = strcspn(text, ends);

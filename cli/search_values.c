@@ -38,16 +38,18 @@ const struct cli_option cli_search_options[] = {
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_ALL, NULL,
                "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
     CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
-               "of --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
-    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
-               "of a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many "
-               "as -k; by default 600, or twice as many as -k"),
+               "with --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
+    CLI_NUMBER(
+        0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
+        "with a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many as "
+        "-k; by default 600, or twice as many as -k"),
     CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
-               "of a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
+               "with a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
                "default 300"),
-    CLI_TEXT(0, "slack", PLACE(slack), "X",
-             "of columns: leave out what seems too far by X standard deviations before it is counted to the end, such "
-             "as 1; faster, and may miss some. Without it nothing is missed"),
+    CLI_TEXT(
+        0, "slack", PLACE(slack), "X",
+        "with columns: leave out what seems too far by X standard deviations before it is counted to the end, such as "
+        "1; faster, and may miss some. Without it nothing is missed"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
     CLI_CHOICE(
         0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
@@ -62,7 +64,7 @@ const struct cli_option cli_search_options[] = {
         "then the longer ones of the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing "
         "every document takes less)"),
     CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, UINT32_MAX, NULL,
-               "of directed probes: look up N lists a query and segment at most"),
+               "with directed probes: look up N lists a query and segment at most"),
     CLI_NUMBER(
         0, "batch", PLACE(batch), "N", 1, 65536, "64",
         "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
@@ -77,7 +79,7 @@ const struct cli_option cli_search_options[] = {
                "(weighted). auto is weighted for texts and documents that ask a topsig collection, without --radius "
                "and --all-bits; see RANKING"),
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
-             "of texts and topsig: compare also the bits that the text says nothing about; see above"),
+             "for texts and topsig: compare also the bits that the text says nothing about; see above"),
     CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
     CLI_FLAG(
         0, "load", PLACE(load),

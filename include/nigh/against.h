@@ -10,15 +10,15 @@
  *     nigh_against_add(against, &error), nigh_against_commit(against, NULL, &error)
  *     nigh_against_close(against)
  *
- * The answer is that of taking the new ones one by one, holding each against all that
- * is there and adding it where nothing matches: of two copies among the new ones the
- * second is told.  It is the same for any number of threads.
+ * The answer is the same as if the new documents came one by one: each is compared with all
+ * that are there, and added where nothing matches.  So of two copies among the new ones the
+ * second matches the first.  The answer is the same for any number of threads.
  *
- * A collection for near-copies, whose scheme has a threshold, keeps texts, and new ones are
- * compared by them: a document matches one that it has so high a Jaccard index with.  Who
- * holds day after day against it, and adds what is new, comes to what nigh_dedup_run()
- * over all days keeps, to the document.  Any other collection has bits alone: what differs in
- * few of them matches, and nothing is verified.
+ * A collection for near-copies, whose scheme has a threshold, keeps texts, and new documents
+ * are compared by their texts: two match if their Jaccard index reaches the threshold.  Day
+ * after day, adding what is new, such a collection keeps exactly the documents that
+ * nigh_dedup_run() over all days keeps.  Any other collection has bits alone: documents that
+ * differ in few bits match, and nothing is verified.
  */
 #ifndef NIGH_PUBLIC_AGAINST_H
 #define NIGH_PUBLIC_AGAINST_H
@@ -60,7 +60,7 @@ typedef struct nigh_against_options {
     const nigh_signer_options *signer; /* how documents of a collection are signed that `add` makes where there is none;
                                           NULL: minhash with a threshold of .8.  Of one that is there, its width and its
                                           max_terms are what a costly scheme must be asked for by */
-    uint64_t most_matches; /* documents of the collection that are told of a new one, the nearest; `untold` counts the
+    uint64_t most_matches; /* how many matches of a new document are listed, the nearest first; `untold` counts the
                               others.  NIGH_DEFAULT: all */
     const char *temporary; /* the folder for what does not fit memory_bytes, and for copies of streams; NULL: "/tmp" */
 
@@ -173,8 +173,8 @@ typedef struct nigh_against_document {
                                 at most most_matches.  NIGH_ALL_64: which one was not asked for, without_numbers */
     size_t there_count;
     const nigh_match *earlier; /* new ones before it that matched nothing themselves, by number from 0; the same order.
-                                  Of more than 1,000 new ones that are equal, and match an earlier one, one match of
-                                  each is told */
+                                  Where more than 1,000 new ones are equal and match an earlier one, one match of each
+                                  is listed */
     size_t earlier_count;
     int unmatched; /* non-zero: it matched nothing */
     int id_taken;  /* non-zero, after nigh_against_add(): it matched nothing, but its id is there with another text.  Of
@@ -186,7 +186,7 @@ typedef struct nigh_against_document {
 } nigh_against_document;
 
 /*
- * Of near-copies one match is told: the one that it would go with in a deduplication, by which its cluster is called.
+ * A near-copy has one match: the document that a deduplication would keep for it.  Its cluster goes by that one's id.
  *
  * Lives:   what *out points to until the next call on the against; `there` and `earlier` until the next for a document
  *          that has matches.

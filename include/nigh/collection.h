@@ -158,8 +158,8 @@ NIGH_API nigh_status nigh_collection_find(const nigh_collection *collection, con
                                           uint64_t *document, nigh_error *error);
 
 /*
- * Whether there is a document of that number: 0 past the last, and where it is deleted.  Who goes through all
- * documents by number asks this first.
+ * Whether there is a document of that number: 0 past the last, and where it is deleted.  Ask this first when you go
+ * through documents by number.
  *
  * Threads: any.
  */

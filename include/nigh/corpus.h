@@ -87,8 +87,8 @@ typedef struct nigh_index_options {
     void *user; /* for all of these */
     const nigh_progress *progress;
     /*
-     * Told, instead of `repeated`, of each that is left out although the one there has another signature: the text has
-     * changed, or two documents were given one id.  NULL: `repeated` is told of these too.
+     * Called instead of `repeated` for a document that is left out although the one there has another signature: its
+     * text has changed, or two documents were given one id.  NULL: `repeated` is called for these too.
      */
     void (*changed)(void *user, const nigh_signed *document);
     uint64_t limit_passages; /* so many signatures, of documents or of passages of them; default: all.  Words are

@@ -352,9 +352,9 @@ NIGH_API nigh_status nigh_eval_weak_bits_plot(nigh_eval_weak_bits *weak, const c
 /* ----------------------------------------------------- nearest documents -- */
 
 /*
- * How near what a search finds comes to what there is.  With T the distances of the
- * k nearest, D those of what was found, and a rank where nothing was found counting as
- * the width:
+ * How near the documents that a search finds are, compared with the nearest there are.
+ * With T the distances of the k nearest, D those of the documents found, and the width
+ * for a rank at which nothing was found:
  *
  *     DR(p)  = (T1 + ... + Tp) / (D1 + ... + Dp), and 1 where both are 0
  *     CDR(p) = (DR(1) + ... + DR(p)) / p

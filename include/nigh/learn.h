@@ -90,8 +90,8 @@ typedef struct nigh_learn_result {
  *
  * Owns:    caller frees *out.
  * Threads: one at a time for a reader; the model is the same for any number of them.
- * Returns: NIGH_OK, also where the caller stopped it; NIGH_EINVAL for options, and where the labels do
- *          not do: there are none, or of one class only, or no two documents share one, or the reader has a
+ * Returns: NIGH_OK, also where the caller stopped it; NIGH_EINVAL for options, and where labels are
+ *          missing: there are none, or one class only, or no two documents share one, or the reader has a
  *          part_key and no document says what it is for; NIGH_ELIMIT over
  *          memory_bytes; NIGH_ECORRUPT where numbers went astray; as nigh_text_reader_next().
  */

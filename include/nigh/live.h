@@ -9,15 +9,15 @@
  *     nigh_live_commit(live, NULL, &error)                                now and then, if at all
  *     nigh_live_close(live)
  *
- * New documents go to a log beside the segments, which one sync makes safe for all that wait
- * for it.  Once the log is large, a segment is made of it, in a commit as any other, while new ones
- * go to another log: only then readers of the collection see them.  A log that a process leaves behind, however it
- * ended, is taken up by the next nigh_live_open().
+ * New documents go to a log beside the segments; one sync makes it safe for all that wait for
+ * it.  Once the log is large it becomes a segment, in an ordinary commit, while new documents go
+ * to another log.  Only then do readers of the collection see them.  If a process leaves a log behind, however it
+ * ended, the next nigh_live_open() takes it up.
  *
- * What is the same is what nigh_against_compare() takes for it: in a collection for near-copies,
- * documents whose texts have so high a Jaccard index; in any other, signatures that differ in few
- * bits.  Who gives documents one by one, in any groups, comes to what nigh_dedup_run() over all of
- * them keeps with NIGH_KEEP_FIRST.
+ * Two documents are the same if nigh_against_compare() says so: in a collection for near-copies,
+ * by the Jaccard index of their texts; in any other, by signatures that differ in few bits.
+ * Given one by one, in any groups, the documents that are added are those that nigh_dedup_run()
+ * over all of them keeps with NIGH_KEEP_FIRST.
  */
 #ifndef NIGH_PUBLIC_LIVE_H
 #define NIGH_PUBLIC_LIVE_H

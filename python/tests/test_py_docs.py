@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/python.md and the docstrings show is run, and gives what they say; and types are checked."""
+"""What docs/python.md, other pages and the docstrings show is run, and gives what they say; and types are checked."""
 
 import contextlib
 import doctest
@@ -18,6 +18,8 @@ import nigh
 ROOT = pathlib.Path(__file__).parents[2]
 PAGE = (ROOT / "docs/python.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+OTHERS = [block for page in ("README.md", "docs/getting-started.md")
+          for block in re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)]
 MODULES = [f"nigh.{module.name}" for module in pkgutil.iter_modules(nigh.__path__) if module.name not in ("_core", "__main__")]
 
 
@@ -28,15 +30,19 @@ def test_the_page_begins_with_two_examples():
         assert len([line for line in block.splitlines() if line.strip()]) <= 10
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_other_pages_have_examples():
+    assert len(OTHERS) == 2
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS + OTHERS)))
 def test_examples(number, tmp_path, monkeypatch):
-    block = BLOCKS[number]
+    block = [*BLOCKS, *OTHERS][number]
     for name in re.findall(r"^import (numpy|pyarrow)", block, re.M):
         pytest.importorskip(name)
     monkeypatch.chdir(tmp_path)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        exec(compile(block, "docs/python.md", "exec"), {})
+        exec(compile(block, "an example", "exec"), {})
     expected = re.findall(r"print\(.*\) +# (.*)", block)
     assert expected and said.getvalue().splitlines() == expected
 

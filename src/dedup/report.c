@@ -5,9 +5,10 @@
  *
  * Safety.  Texts and ids are written by nigh__page_text() alone, which leaves no
  * character that could begin or end markup; none of them goes into an attribute.
- * Behind that stands the policy in the head: no script, no image, no font, no address
- * is loaded or run, whatever a text may hold, and the only style is the one whose
- * hash is given (so there are no style attributes either).  Folding is <details>.
+ * Behind that stands the policy in the head: no image, no font, no address is loaded, whatever
+ * a text may hold, and the only style and the only script are those whose hashes are
+ * given (so there are no style attributes either).  Folding is <details>; what the
+ * script adds is in report_script.h, and the page reads the same without.
  */
 #include "dedup/report.h"
 
@@ -16,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "dedup/report_parts.h"
+#include "dedup/report_script.h"
 #include "dedup/report_style.h"
 
 #define BAR_WIDTH 1000 /* of the drawing of shares, which is stretched to the page */
@@ -28,7 +30,8 @@ static void put_head(struct nigh__markup *page, const struct nigh__report *repor
     const char *title = report->title == NULL ? "" : report->title;
     put_literal(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                      "'sha256-" NIGH__REPORT_STYLE_HASH "'; base-uri 'none'; form-action 'none'\">\n"
+                      "'sha256-" NIGH__REPORT_STYLE_HASH "'; script-src 'sha256-" NIGH__REPORT_SCRIPT_HASH
+                      "'; base-uri 'none'; form-action 'none'\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
                       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>Near-duplicates: ");
@@ -128,12 +131,14 @@ static void put_summary(struct nigh__markup *page, const struct nigh__report *re
 /* ------------------------------------------------------------------- page */
 
 static void put_charts(struct nigh__markup *page, const struct nigh__report *report) {
-    if (report->distance_count == 0 && report->size_count == 0) return;
+    if (report->distance_count == 0 && report->similarity_count == 0 && report->size_count == 0) return;
     const char *smallest = report->size_count > 0 ? report->sizes[0].label : NULL;
     const bool alone = smallest != NULL && strcmp(smallest, "1") == 0;
     put_literal(page, "<section class=\"charts\">\n");
     nigh__page_chart(page, "How far pairs are apart", report->distance_caption, report->distances,
                      report->distance_count);
+    nigh__page_chart(page, "How alike pairs are", "Jaccard index of a pair (exact copies left out)",
+                     report->similarities, report->similarity_count);
     nigh__page_chart(page, "How large clusters are",
                      alone ? "documents in a cluster; 1 is a document that no other is like" : "documents in a cluster",
                      report->sizes, report->size_count);
@@ -164,14 +169,16 @@ nigh_status nigh__report_make(const nigh_context *context, const struct nigh__re
         nigh__page_clusters(&page, "The largest clusters",
                             "Words that only one of the two has are marked on its side; long stretches that are the "
                             "same can be unfolded.",
-                            report->largest, report->largest_count, error);
+                            report->why, report->largest, report->largest_count, error);
     if (status == NIGH_OK)
-        status = nigh__page_clusters(&page, "Typical clusters", "What most of the others look like.", report->typical,
-                                     report->typical_count, error);
+        status = nigh__page_clusters(&page, "Typical clusters", "What most of the others look like.", report->why,
+                                     report->typical, report->typical_count, error);
     if (status != NIGH_OK) return status;
     put_fact_table(&page, report);
-    put_literal(&page, "</main>\n<footer>Made by nigh. This page holds all it needs: no script, no network."
-                       "</footer>\n</body>\n</html>\n");
+    put_literal(&page, "</main>\n<footer>Made by nigh. This page holds all it needs, and loads nothing."
+                       "</footer>\n<script>");
+    for (size_t i = 0; i < NIGH__REPORT_SCRIPT_PARTS; i++) put_literal(&page, nigh__report_script[i]);
+    put_literal(&page, "</script>\n</body>\n</html>\n");
     if (!page.failed) return NIGH_OK;
     return nigh__no_memory(error, "for the report");
 }

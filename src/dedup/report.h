@@ -28,7 +28,9 @@ struct nigh__report_text {
     size_t id_length;
     const char *text; /* UTF-8 */
     size_t text_length;
-    bool cut; /* there is more of it, which is not here: it cannot be compared */
+    bool cut;        /* there is more of it, which is not here: it cannot be compared */
+    uint64_t record; /* its place in the input, from 1; 0: not told */
+    uint64_t bytes;  /* of its whole text, where `record` is told */
 };
 
 struct nigh__report_pair {
@@ -51,11 +53,14 @@ struct nigh__report {
     const char *title; /* the inputs */
     uint64_t documents, kept, copies, near, clusters;
     const char *warning; /* NULL, or what to be careful about: truncated, a very large cluster */
+    const char *why;     /* NULL, or why the one that is kept of a cluster is that */
     const struct nigh__report_fact *facts;
     size_t fact_count;
     const struct nigh__report_bar *distances; /* of pairs: bits, or where there are none similarity in steps */
     size_t distance_count;
     const char *distance_caption;
+    const struct nigh__report_bar *similarities; /* of pairs, where they were verified and `distances` are bits */
+    size_t similarity_count;
     const struct nigh__report_bar *sizes; /* of clusters */
     size_t size_count;
     const struct nigh__report_cluster *largest;

@@ -240,7 +240,15 @@ static void put_name(struct nigh__markup *page, const char *class, const char *t
                      const struct nigh__report_text *text) {
     nigh__markup_put(page, "<div><span class=\"tag %s\">%s</span> <bdi class=\"id\">", class, tag);
     nigh__page_id(page, text->id, text->id_length);
-    nigh__markup_put(page, "</bdi></div>");
+    nigh__markup_put(page, "</bdi>");
+    if (text->record > 0) {
+        nigh__markup_put(page, " <small>record ");
+        nigh__page_number(page, text->record);
+        nigh__markup_put(page, ", ");
+        nigh__page_count(page, text->bytes, "byte", "bytes");
+        nigh__markup_put(page, "</small>");
+    }
+    nigh__markup_put(page, "</div>");
 }
 
 /* "0.953"; 1 is only what is 1. */
@@ -400,14 +408,15 @@ static nigh_status put_kept(struct nigh__markup *page, const struct nigh__report
     return status;
 }
 
-static nigh_status put_cluster(struct nigh__markup *page, const struct nigh__report_cluster *cluster, bool open,
-                               nigh_error *error) {
+static nigh_status put_cluster(struct nigh__markup *page, const struct nigh__report_cluster *cluster, const char *why,
+                               bool open, nigh_error *error) {
     const struct nigh__report_text *kept = cluster->pair_count > 0 ? &cluster->pairs[0].kept : &cluster->kept;
     nigh__markup_put(page, "<details class=\"cluster\"%s><summary><b>", open ? " open" : "");
     nigh__page_count(page, cluster->documents, "document", "documents");
     nigh__markup_put(page, "</b> <bdi class=\"id\">");
     nigh__page_id(page, kept->id, kept->id_length);
     nigh__markup_put(page, "</bdi></summary>\n");
+    if (why != NULL) nigh__markup_put(page, "<p class=\"why\">%s</p>\n", why);
     nigh_status status = NIGH_OK;
     for (size_t i = 0; i < cluster->pair_count && status == NIGH_OK; i++)
         status = put_pair(page, &cluster->pairs[i], error);
@@ -418,12 +427,13 @@ static nigh_status put_cluster(struct nigh__markup *page, const struct nigh__rep
 }
 
 nigh_status nigh__page_clusters(struct nigh__markup *page, const char *heading, const char *explanation,
-                                const struct nigh__report_cluster *clusters, size_t count, nigh_error *error) {
+                                const char *why, const struct nigh__report_cluster *clusters, size_t count,
+                                nigh_error *error) {
     if (count == 0) return NIGH_OK;
     nigh_status status = NIGH_OK;
     nigh__markup_put(page, "<section><h2>%s</h2>\n<p class=\"hint\">%s</p>\n", heading, explanation);
     for (size_t i = 0; i < count && status == NIGH_OK; i++)
-        status = put_cluster(page, &clusters[i], i == 0 || clusters[i].pair_count == 1, error);
+        status = put_cluster(page, &clusters[i], why, i == 0 || clusters[i].pair_count == 1, error);
     nigh__markup_put(page, "</section>\n");
     return status;
 }

@@ -47,7 +47,7 @@ struct page {
     nigh_dedup *dedup;
     struct nigh__sample sample;
     struct facts facts;
-    struct bars sizes, distances;
+    struct bars sizes, distances, similarities;
     struct histogram *histogram;
     char warning[WARNING_SIZE];
     char caption[VALUE_SIZE];
@@ -223,6 +223,7 @@ static nigh_status distances_fill(struct page *page, nigh_error *error) {
         distances_by_bits(&page->distances, histogram);
     else
         distances_by_similarity(&page->distances, histogram);
+    if (bits && page->dedup->verified) distances_by_similarity(&page->similarities, histogram);
     put_text(page->caption, sizeof page->caption,
              bits ? "bits that differ in a pair (exact copies left out)"
                   : "Jaccard index of a pair (exact copies left out)");
@@ -265,6 +266,14 @@ static void warning_make(struct page *page) {
         put_text(out, WARNING_SIZE, "Nothing was verified by text: some of what goes may not be a near-copy. ");
 }
 
+/* By `keep`; of signatures the first stays whatever it says. */
+static const char *why_kept(const nigh_dedup *dedup) {
+    static const char *const whys[] = {"Kept, as it comes first in the input.", "Kept, as its text is the longest.",
+                                       "Kept, as its text is the shortest.",
+                                       "Kept, as its score is the highest, or it comes first of these."};
+    return whys[dedup->source == NULL ? 0 : dedup->options.keep];
+}
+
 static nigh_status page_write(struct page *page, const char *path, nigh_error *error) {
     const nigh_dedup *dedup = page->dedup;
     const nigh_dedup_info *info = &dedup->info;
@@ -283,6 +292,9 @@ static nigh_status page_write(struct page *page, const char *path, nigh_error *e
         .distances = page->distances.list,
         .distance_count = page->distances.count,
         .distance_caption = page->caption,
+        .similarities = page->similarities.list,
+        .similarity_count = page->similarities.count,
+        .why = why_kept(dedup),
         .sizes = page->sizes.list,
         .size_count = page->sizes.count,
         .largest = sample->largest.data,

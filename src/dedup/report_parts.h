@@ -41,8 +41,9 @@ void nigh__page_share(struct nigh__markup *page, uint64_t part, uint64_t whole);
 void nigh__page_chart(struct nigh__markup *page, const char *heading, const char *caption,
                       const struct nigh__report_bar *bars, size_t count);
 
-/* Clusters with their pairs.  NIGH_OK or NIGH_ENOMEM. */
+/* Clusters with their pairs; `why` the first of each stays, or NULL.  NIGH_OK or NIGH_ENOMEM. */
 nigh_status nigh__page_clusters(struct nigh__markup *page, const char *heading, const char *explanation,
-                                const struct nigh__report_cluster *clusters, size_t count, nigh_error *error);
+                                const char *why, const struct nigh__report_cluster *clusters, size_t count,
+                                nigh_error *error);
 
 #endif

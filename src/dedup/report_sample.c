@@ -311,6 +311,8 @@ static nigh_status id_show(const nigh_dedup *dedup, struct nigh__sample *sample,
     if (dedup->source == NULL) return number_name(sample, document, out, error);
     out->id = (const char *)dedup->ids.data + own->id;
     out->id_length = own->id_length;
+    out->record = own->number + 1;
+    out->bytes = own->text_length;
     return NIGH_OK;
 }
 

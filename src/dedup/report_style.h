@@ -10,7 +10,7 @@
 #ifndef NIGH_DEDUP_REPORT_STYLE_H
 #define NIGH_DEDUP_REPORT_STYLE_H
 
-#define NIGH__REPORT_STYLE_HASH "MlIrq4xOVezaR//Grv4sev4xCL8rIDwLMnVNIGWXYj0="
+#define NIGH__REPORT_STYLE_HASH "xDyGczl6fTuhLoFMoaPRaNLERw38XTAlIB8yAMrfirA="
 
 /* One after the other; in parts, as C has limits for the length of a string. */
 static const char *const nigh__report_style[] = {
@@ -49,7 +49,7 @@ static const char *const nigh__report_style[] = {
     ".warning{background:var(--warn-back);color:var(--warn);border:1px solid;border-radius:6px;padding:.6rem .9rem;"
     "margin:1rem 0 0;white-space:pre-wrap}\n",
     /* histograms and tables */
-    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:.75rem;"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:.75rem;"
     "margin-top:1.25rem}\n"
     "figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.8rem}\n"
     "figcaption{font-weight:600;margin-bottom:.4rem}\n"
@@ -68,6 +68,13 @@ static const char *const nigh__report_style[] = {
     ".done{background:var(--card);border:1px solid var(--line);border-radius:6px;border-collapse:separate;"
     "border-spacing:0;width:100%;padding:.3rem .9rem}\n"
     ".done tr:last-child>*{border-bottom:0}.done th{width:16rem;max-width:45%}\n",
+    /* what the script adds */
+    ".tools{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:center;margin:2rem 0 0}\n"
+    ".tools label{flex:1 1 16rem}.tools input{font:inherit;width:100%;max-width:30rem;padding:.3rem .6rem;"
+    "color:inherit;background:var(--card);border:1px solid var(--line);border-radius:6px}\n"
+    ".tools button{font:inherit;padding:.3rem .8rem;color:inherit;background:var(--card);border:1px solid var(--line);"
+    "border-radius:6px;cursor:pointer}.tools button:hover{border-color:var(--focus)}\n"
+    ".tools output{color:var(--soft);font-size:.9rem}[hidden]{display:none!important}\n",
     /* clusters */
     ".cluster{background:var(--card);border:1px solid var(--line);border-radius:6px;margin:.6rem 0;padding:0 .9rem}\n"
     ".cluster>summary{padding:.6rem 0}\n"
@@ -88,6 +95,7 @@ static const char *const nigh__report_style[] = {
     ".facts{color:var(--soft);font-size:.88rem;margin:.3rem 0}\n"
     ".facts span:not(:last-child)::after{content:\"\\B7\";margin:0 .25em 0 .5em}\n"
     ".facts b{color:var(--ink)}\n"
+    ".why{color:var(--soft);font-size:.88rem;margin:0 0 .5rem}.names small{white-space:nowrap}\n"
     "mark{color:inherit;border-radius:3px;padding:0 "
     ".12em;-webkit-box-decoration-break:clone;box-decoration-break:clone}\n"
     "mark.l{background:var(--kept-back);border-bottom:2px solid var(--kept)}\n"
@@ -101,9 +109,9 @@ static const char *const nigh__report_style[] = {
     "@media(max-width:640px){body{padding:1rem .75rem}.two{grid-template-columns:1fr;gap:.1rem 0}h1{font-size:1.35rem}"
     ".cards{grid-template-columns:1fr 1fr;gap:.5rem}.cards div{padding:.4rem .6rem}.cards "
     "div:first-child{grid-column:1/-1}text{font-size:14.5px}dd{font-size:1.2rem}"
-    ".cluster{padding:0 .6rem}}\n"
+    ".cluster{padding:0 .6rem}.done{table-layout:fixed}.done th{width:45%}.names small{white-space:normal}}\n"
     "@media print{:root{--page:#fff}.pair div{max-height:none!important}body{max-width:none;padding:0;font-size:10pt}"
-    ".charts{grid-template-columns:1fr 1fr}.cards{grid-template-columns:repeat(5,1fr)}"
+    ".tools{display:none}.charts{grid-template-columns:1fr 1fr}.cards{grid-template-columns:repeat(5,1fr)}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}figure,.cards div,.two{break-inside:avoid}"
     "h2,.names,.facts{break-after:avoid}.cluster::details-content{content-visibility:visible;block-size:auto}}\n"};
 

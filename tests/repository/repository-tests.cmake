@@ -30,6 +30,8 @@ if(NOT NIGH_SANITIZE AND NOT NIGH_COVERAGE)
                  "${CMAKE_CTEST_COMMAND}")
         set_tests_properties(repository.smallest repository.smallest_tests PROPERTIES PROCESSORS 2 TIMEOUT 1800)
     endif()
+    register(repository.packages full "${tools}/test-bare-packages")
+    set_tests_properties(repository.packages PROPERTIES PROCESSORS 2 TIMEOUT 7200)
     register(repository.install quick "${CMAKE_CURRENT_SOURCE_DIR}/repository/check-install")
     # Installing happens from the build folder; nothing else may be built in it meanwhile.
     set_tests_properties(repository.install PROPERTIES RUN_SERIAL TRUE)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from _docs import NIGH, SOURCE, blocks_of, command_lines, link_problems, name_of, nigh_commands, pages, parse_problem
+from _docs_pages import NIGH, SOURCE, blocks_of, command_lines, link_problems, name_of, nigh_commands, pages, parse_problem
 
 RUN = ("README.md", "docs/getting-started.md")
 EVALUATION_WORDS = 3000  # of docs/evaluation.md: results; how they came to be is in docs/lab

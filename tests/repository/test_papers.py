@@ -17,7 +17,7 @@ import shlex
 import subprocess
 import sys
 
-from _docs import NIGH, SOURCE, link_problems
+from _docs_pages import NIGH, SOURCE, link_problems
 
 PAGE = SOURCE / "docs/papers.md"
 VERDICTS = ("**as published**", "**holds**", "**in part**", "**no**", "**not tested**")

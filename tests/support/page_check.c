@@ -11,10 +11,10 @@
 #define MAX_DEPTH 32
 
 static const char *const elements[] = {
-    "html", "head", "title",   "style",   "body",   "header",     "p",       "h1",      "h2",    "bdi",
-    "svg",  "rect", "path",    "text",    "dl",     "dt",         "dd",      "div",     "small", "b",
-    "i",    "mark", "main",    "section", "figure", "figcaption", "details", "summary", "table", "tr",
-    "th",   "td",   "article", "span",    "ul",     "li",         "footer",  "meta",
+    "html", "head", "title",   "style",   "body",   "header",     "p",       "h1",      "h2",     "bdi",
+    "svg",  "rect", "path",    "text",    "dl",     "dt",         "dd",      "div",     "small",  "b",
+    "i",    "mark", "main",    "section", "figure", "figcaption", "details", "summary", "table",  "tr",
+    "th",   "td",   "article", "span",    "ul",     "li",         "footer",  "meta",    "script",
 };
 
 static const char *const attributes[] = {
@@ -26,7 +26,7 @@ struct cursor {
     const char *at, *end;
     int stack[MAX_DEPTH];
     int depth;
-    int style; /* 1 within <style> */
+    int style; /* 1 within <style> and <script> */
 };
 
 static bool is_name(char c) {
@@ -80,7 +80,7 @@ static const char *check_open(struct cursor *cursor) {
     if (strcmp(elements[element], "meta") == 0) return NULL;
     if (cursor->depth == MAX_DEPTH) return "too deep";
     cursor->stack[cursor->depth++] = element;
-    cursor->style = strcmp(elements[element], "style") == 0;
+    cursor->style = strcmp(elements[element], "style") == 0 || strcmp(elements[element], "script") == 0;
     return NULL;
 }
 

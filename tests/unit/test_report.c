@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "dedup/report.h"
+#include "dedup/report_script.h"
 #include "dedup/report_style.h"
 #include "support/page_check.h"
 #include "support/support.h"
@@ -72,7 +73,8 @@ static void test_policy(void **state) {
     char *page = make_page(*state, &(struct nigh__report){.title = "x"});
     expect_in(page,
               "<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-              "'none'; style-src 'sha256-" NIGH__REPORT_STYLE_HASH "'; ");
+              "'none'; style-src 'sha256-" NIGH__REPORT_STYLE_HASH "'; script-src 'sha256-" NIGH__REPORT_SCRIPT_HASH
+              "'; ");
     expect_not_in(page, "unsafe");
     expect_not_in(page, "http:");
     expect_not_in(page, "https:");
@@ -108,6 +110,47 @@ static void test_numbers(void **state) {
     page = make_page(*state, &report);
     expect_in(page, "1 of 2 documents is a copy or nearly one, and can go; 1 stays.");
     expect_in(page, "50.0%");
+    free(page);
+}
+
+/* Where a document stands in the input, how long it is, and why it is kept. */
+static void test_why(void **state) {
+    struct nigh__report_pair pair = {.kept = text_of("a", "one two"), .other = text_of("b", "one three")};
+    pair.kept.record = 1;
+    pair.kept.bytes = 1;
+    pair.other.record = 1200;
+    pair.other.bytes = 34567;
+    const struct nigh__report_cluster cluster = {.documents = 2, .pairs = &pair, .pair_count = 1};
+    const struct nigh__report_bar bar = {"0.98", 7};
+    const struct nigh__report report = {.documents = 2,
+                                        .kept = 1,
+                                        .near = 1,
+                                        .clusters = 1,
+                                        .why = "Kept, as it was so.",
+                                        .largest = &cluster,
+                                        .largest_count = 1,
+                                        .similarities = &bar,
+                                        .similarity_count = 1};
+    char *page = make_page(*state, &report);
+    expect_in(page, "</summary>\n<p class=\"why\">Kept, as it was so.</p>\n");
+    expect_in(page, "a</bdi> <small>record 1, 1 byte</small>");
+    expect_in(page, "b</bdi> <small>record 1,200, 34,567 bytes</small>");
+    expect_in(page, "How alike pairs are");
+    expect_in(page, "<title>0.98: 7</title>");
+    free(page);
+}
+
+/* One script, which is ours, where nothing can follow it. */
+static void test_script(void **state) {
+    char *page = make_page(*state, &(struct nigh__report){.title = "x"});
+    const char *script = strstr(page, "<script>");
+    assert_non_null(script);
+    script += strlen("<script>");
+    for (size_t i = 0; i < NIGH__REPORT_SCRIPT_PARTS; i++) {
+        assert_memory_equal(script, nigh__report_script[i], strlen(nigh__report_script[i]));
+        script += strlen(nigh__report_script[i]);
+    }
+    assert_string_equal(script, "</script>\n</body>\n</html>\n");
     free(page);
 }
 
@@ -499,7 +542,7 @@ static void test_reader_of_pages(void **state) {
     (void)state;
     static const char *const bad[] = {
         "<p></p>",
-        "<!DOCTYPE html>\n<script></script>",
+        "<!DOCTYPE html>\n<iframe></iframe>",
         "<!DOCTYPE html>\n<p onclick=\"x\"></p>",
         "<!DOCTYPE html>\n<p class=\"<\"></p>",
         "<!DOCTYPE html>\n<p>",
@@ -519,6 +562,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_script),
+        cmocka_unit_test(test_why),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_facts_and_warning),
         cmocka_unit_test(test_charts),

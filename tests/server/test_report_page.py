@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tier: full
+"""The report of nigh dedup in a real browser: see browse_report.mjs.  Skipped, with a reason, where there is none.
+
+Pictures are left in the folder of the test, for people to look at."""
+
+import json
+import os
+import subprocess
+import sys
+
+from _browser import browse, need_browser
+
+DATA = os.path.join(os.environ["NIGH_SOURCE_DIR"], "examples", "data", "news.jsonl")
+HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1"> alert one two three four five six seven'
+
+
+def main():
+    need_browser()
+    with open(DATA, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for number in range(2):
+        lines.append(json.dumps({"id": f'"><img src=x onerror=alert({number})>', "text": HOSTILE + " eight nine" * number}))
+    with open("in.jsonl", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    subprocess.run([os.environ["NIGH"], "dedup", "-q", "in.jsonl", "--report", "report.html"], check=True)
+    return browse("browse_report.mjs", os.path.abspath("report.html"), os.getcwd())
+
+
+sys.exit(main())
