@@ -29,7 +29,9 @@ static struct number number(uint64_t value) {
     return made;
 }
 
-static uint64_t share(uint64_t all, uint64_t processes) { return all / processes > 0 ? all / processes : 1; }
+static uint64_t share(uint64_t all, uint64_t processes) {
+    return processes > 0 && all / processes > 0 ? all / processes : 1;
+}
 
 static int spawn(struct cli_job *job, const nigh_staged *staged, nigh_stage stage, uint32_t shard, pid_t *child) {
     const struct dedup_values *values = job->values;

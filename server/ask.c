@@ -67,7 +67,7 @@ const char *serve_read_signature(const char *text, size_t length, bool base64, u
         if (used == bytes) return "is longer than the signatures of the collection";
         out[used++] = (uint8_t)(held >> bits);
     }
-    if (used < bytes || (!base64 && bits > 0)) return "is shorter than the signatures of the collection";
+    if (used < bytes || used == 0 || (!base64 && bits > 0)) return "is shorter than the signatures of the collection";
     if (width_bits % 8 != 0 && out[bytes - 1] >> width_bits % 8 != 0) return "has bits set past the width";
     return NULL;
 }

@@ -141,7 +141,7 @@ static void read_line(struct reading *reading, const char *text, size_t length) 
 
 static bool add_line(struct reading *reading, uint64_t number) {
     struct serve_lines *lines = reading->lines;
-    if (lines->count == lines->capacity) {
+    if (lines->count == lines->capacity || reading->places == NULL) {
         const size_t capacity = lines->capacity == 0 ? 16 : 2 * lines->capacity;
         struct serve_line *items = realloc(lines->items, capacity * sizeof *items);
         if (items != NULL) lines->items = items;
@@ -200,7 +200,7 @@ bool serve_lines_read(struct serve_request *request, const struct serve_snapshot
     serve_json_free(reading.json);
     lines->order = calloc(lines->count + 1, sizeof *lines->order);
     good = good && lines->order != NULL;
-    if (good) set_pointers(lines, reading.places);
+    if (good && reading.places != NULL) set_pointers(lines, reading.places);
     free(reading.places);
     request->items = (uint32_t)lines->count;
     if (!good) {

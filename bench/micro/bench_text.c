@@ -199,8 +199,8 @@ int main(int count, char **arguments) {
     bench.set.most = bench.queries;
     measure_must(nigh_context_new(NULL, &bench.context, &error), &error, "context");
     text_set_make(&bench.set, bench.context);
-    nigh_context *contexts[WAYS];
-    nigh_collection *collections[WAYS];
+    nigh_context *contexts[WAYS] = {NULL};
+    nigh_collection *collections[WAYS] = {NULL};
     nigh_collection_info info = {.size = sizeof info};
     for (size_t w = 0; w < ways_of(&bench); w++) {
         nigh_context_options with;

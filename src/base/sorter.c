@@ -81,7 +81,10 @@ static nigh_status no_memory(size_t bytes, nigh_error *error) {
     return NIGH_ENOMEM;
 }
 
-static size_t record_bytes(const struct nigh__sorter *sorter) { return sorter->words * sizeof(uint64_t); }
+static size_t record_bytes(const struct nigh__sorter *sorter) {
+    NIGH__ASSERT(sorter->words > 0);
+    return sorter->words * sizeof(uint64_t);
+}
 
 /* ------------------------------------------------------------------------- runs */
 

@@ -34,6 +34,13 @@ nigh_status nigh__fail_line(nigh_error *error, nigh_status status, const char *f
 /* The system refused: "cannot VERB: STRERROR".  ENOENT gives NIGH_ENOTFOUND, ENOMEM NIGH_ENOMEM, others NIGH_EIO. */
 nigh_status nigh__fail_system(nigh_error *error, int system_errno, const char *file, const char *verb);
 
+/* Analysers of one source at a time are told that failing never succeeds. */
+#ifdef __clang_analyzer__
+#define nigh__fail(error, status, ...) (nigh__fail(error, status, __VA_ARGS__), (status))
+#define nigh__fail_at(error, status, ...) (nigh__fail_at(error, status, __VA_ARGS__), (status))
+#define nigh__fail_line(error, status, ...) (nigh__fail_line(error, status, __VA_ARGS__), (status))
+#endif
+
 /* Adds the reason to a failure: `return nigh__because(error, NIGH_REASON_..., nigh__fail(error, ...));` */
 nigh_status nigh__because(nigh_error *error, nigh_reason reason, nigh_status status);
 

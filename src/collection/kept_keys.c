@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/guard.h"
 #include "base/hash.h"
 #include "base/keep_keys.h"
@@ -54,6 +55,18 @@ struct visit {
     uint32_t bad; /* a code whose value is malformed; 0: none */
 };
 
+/* There is room for as many of each type as the column said. */
+static void put(uint64_t **at, uint64_t value) {
+    NIGH__ASSERT(*at != NULL);
+    *(*at)++ = value;
+}
+
+static uint64_t bits_of(double real) {
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
 /* Inside a guard. */
 static void visit_values(struct visit *visit) {
     for (uint32_t code = 1; code <= nigh__column_values(visit->column) && visit->bad == 0; code++) {
@@ -62,9 +75,9 @@ static void visit_values(struct visit *visit) {
             visit->bad = code;
             return;
         }
-        if (value.type == NIGH_VALUE_INTEGER) memcpy(visit->integers++, &value.integer, sizeof value.integer);
-        if (value.type == NIGH_VALUE_REAL) memcpy(visit->reals++, &value.real, sizeof value.real);
-        if (value.type == NIGH_VALUE_TEXT) *visit->texts++ = nigh__hash(value.text, value.length);
+        if (value.type == NIGH_VALUE_INTEGER) put(&visit->integers, (uint64_t)value.integer);
+        if (value.type == NIGH_VALUE_REAL) put(&visit->reals, bits_of(value.real));
+        if (value.type == NIGH_VALUE_TEXT) put(&visit->texts, nigh__hash(value.text, value.length));
     }
     for (uint32_t i = 0; i < visit->segment->documents; i++)
         visit->documents += nigh__column_code(visit->column, i) != 0 && nigh__selection_has(visit->segment->living, i);

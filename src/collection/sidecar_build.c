@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collection/sidecar_build.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "collection/directory.h"
@@ -19,7 +20,9 @@ struct work {
 
 static nigh_status open_newest(struct work *work, nigh_error *error) {
     const nigh_status status = nigh__collection_open_in(work->context, &work->directory, &work->collection, error);
-    return status == NIGH_OK ? nigh__collection_whole(work->collection, error) : status;
+    if (status != NIGH_OK) return status;
+    NIGH__ASSERT(work->collection != NULL);
+    return nigh__collection_whole(work->collection, error);
 }
 
 static void remove_leftovers(const struct work *work) {

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -141,6 +142,7 @@ static nigh_status open_old(struct nigh_writer *writer, nigh_error *error) {
     nigh_error problem = {.status = NIGH_OK};
     nigh_status status = nigh__collection_open_in(writer->context, &writer->directory, &writer->old, &problem);
     if (status == NIGH_OK) {
+        NIGH__ASSERT(writer->old != NULL);
         status = nigh__collection_whole(writer->old, error);
         if (status != NIGH_OK || deletes_alone(writer)) return status;
         status = adopt_scheme(writer, error);

@@ -235,6 +235,7 @@ static nigh_status share(struct job *job) {
     const struct nigh__column_scan *scan = job->scan;
     if (scan->slack < 0)
         return nigh__parallel_run(&job->parallel, scan->columns->layout.supers, SUPERS_AT_ONCE, scan_turns, job, NULL);
+    NIGH__ASSERT(scan->threads > 0);
     const uint64_t at_once = (scan->query_count + scan->threads - 1) / scan->threads;
     return nigh__parallel_run(&job->parallel, scan->query_count, at_once, scan_queries, job, NULL);
 }

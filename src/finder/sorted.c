@@ -35,6 +35,7 @@ uint32_t nigh__sorted_prefix_bits(uint64_t rows) {
 }
 
 static uint32_t prefix_bits_of(uint32_t width_bits, const struct nigh__sorted_plan *plan) {
+    NIGH__ASSERT(plan->prefix_bits <= NIGH__MAX_PREFIX_BITS);
     return plan->prefix_bits < width_bits ? plan->prefix_bits : width_bits;
 }
 

@@ -4,6 +4,7 @@
  * a byte of a query and of its mask can have but 256 tables, which need not be made: so all
  * queries of a batch pass over a tile, and it is turned once.
  */
+#include "base/assert.h"
 #include "kernel/tile_avx2.h"
 #include "kernel/weighted_parts.h"
 
@@ -65,6 +66,7 @@ TARGET static void tile_add(const __m256i (*nibbles)[GROUPS], size_t count, cons
 
 /* One pass over a tile, which asks for the same words of the next. */
 TARGET static void tile_pass(const struct batch *batch, const uint64_t *rows, size_t words) {
+    NIGH__ASSERT(batch->query_count > 0);
     const uint64_t *next = rows + NIGH__TILE_ROWS * batch->words;
     const size_t share = (NIGH__TILE_ROWS + batch->query_count - 1) / batch->query_count;
     const size_t nibbles = tile_turn(batch->work->nibbles, (const uint8_t *)rows, batch->words * sizeof *rows, words);
