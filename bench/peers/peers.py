@@ -11,6 +11,7 @@ does not end in time, is skipped, counted and said.  Exit 0 where nigh ran in ev
 import argparse
 import signal
 import sys
+import zlib
 from pathlib import Path
 
 import contest_nearest
@@ -89,7 +90,8 @@ def joined(contest, paths):
     """One file of all, a document of each in turn."""
     if len(paths) == 1:
         return paths[0]
-    into = contest.work / ("+".join(path.stem for path in paths)[:80] + ".jsonl")
+    names = "+".join(path.stem for path in paths)
+    into = contest.work / f"{len(paths)}-files-{zlib.crc32(names.encode()):08x}.jsonl"
     if not into.exists():
         texts = [documents.read(path) for path in paths]
         places = range(max(map(len, texts)))
