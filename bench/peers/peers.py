@@ -9,6 +9,7 @@ does not end in time, is skipped, counted and said.  Exit 0 where nigh ran in ev
 """
 
 import argparse
+import shutil
 import signal
 import sys
 import zlib
@@ -49,6 +50,9 @@ def arguments():
     parser.add_argument("--only", **names, help="these contenders: nigh, rensa, datasketch, datatrove, text-dedup, "
                         "semhash, usearch, hnswlib, faiss (default: all)")
     parser.add_argument("--tasks", **names, default=TASKS, help="dedup, clustered, topsig, minilm (default: all)")
+    parser.add_argument("--build-only", action="store_true", help="of the nearest: build what is searched, and keep it")
+    parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="run what is measured under this, "
+                        "such as a lock; not what is built before it")
     parser.add_argument("--limit-seconds", **whole, help="for one run of a contender (default 1800)")
     parser.add_argument("--cpu", action="store_true", help="tell searches by processor time: others share the machine")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all of it works")
@@ -130,7 +134,10 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tables.rate_by = "processor_rate" if options.cpu else "rate"
     contest = Contest(options)
-    run(contest)
+    try:
+        run(contest)
+    finally:
+        shutil.rmtree(contest.scratch, ignore_errors=True)
     return 0 if finish(contest) else 1
 
 
