@@ -41,8 +41,12 @@ class Contest:
         self.missing = {}
         self.tables = []  # {"task", "set", "about", "rows"}
 
-    def wants(self, name):
-        return not self.options.only or name in self.options.only
+    def wants(self, name, variant=None):
+        """Variants are asked for with their contender: "faiss hnsw"."""
+        only = self.options.only
+        if variant is None:
+            return not only or any(wanted.split()[0] == name for wanted in only)
+        return not only or bool({name, f"{name} {variant}"} & set(only))
 
     def python(self, name):
         """Of the package itself, the one this runs in."""

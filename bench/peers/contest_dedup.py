@@ -42,12 +42,10 @@ def row_of(contest, path, exact, name, module, variant, threads):
 
 def runs_of(contest):
     for name, module, each, once in CONTENDERS:
-        if contest.wants(name):
-            for variant in each:
-                for threads in contest.options.threads:
+        for variant in each + once:
+            if contest.wants(name, variant):
+                for threads in contest.options.threads if variant in each else [max(contest.options.threads)]:
                     yield name, module, variant, threads
-            for variant in once:
-                yield name, module, variant, max(contest.options.threads)
 
 
 def dedup(contest, path):

