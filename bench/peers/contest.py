@@ -34,14 +34,19 @@ class Contest:
         self.options = options
         self.work = Path(options.work).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
+        self.scratch = self.work / f"scratch-{os.getpid()}"  # another run may use the same folder
         self.tool = Path(options.build).resolve() / "nigh"
         self.json = Path(options.json or self.work / "peers.json")
         self.told = {"machine": machine(), "versions": versions()}
         self.missing = {}
         self.tables = []  # {"task", "set", "about", "rows"}
 
-    def wants(self, name):
-        return not self.options.only or name in self.options.only
+    def wants(self, name, variant=None):
+        """Variants are asked for with their contender: "faiss hnsw"."""
+        only = self.options.only
+        if variant is None:
+            return not only or any(wanted.split()[0] == name for wanted in only)
+        return not only or bool({name, f"{name} {variant}"} & set(only))
 
     def python(self, name):
         """Of the package itself, the one this runs in."""
@@ -58,8 +63,9 @@ class Contest:
         """What was measured, or why it was not."""
         began = time.monotonic()
         try:
-            job = {**job, "folder": str(self.work / "scratch")}
-            measured = contend(self.python(name), kind, job, self.options.limit_seconds)
+            job = {**job, "folder": str(self.scratch)}
+            under = [] if kind == "build" else self.options.under
+            measured = contend([*under, self.python(name)], kind, job, self.options.limit_seconds)
         except Missing as reason:
             measured = {"skipped": str(reason)}
         say(f"{kind} {job['set']} {name} {job['variant']} {job['threads']}: {time.monotonic() - began:.1f} s",

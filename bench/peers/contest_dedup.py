@@ -5,7 +5,7 @@ import os
 
 import tables
 import truth
-from environments import Missing, embedded, model_of
+from environments import Missing, model_of, static_vectors
 
 # The name of an environment, the module, its variants that run with each number of threads, and those that run once.
 CONTENDERS = [
@@ -20,10 +20,10 @@ CONTENDERS = [
 
 def job_of(contest, path, module, variant, threads):
     job = {"module": module, "variant": variant, "threads": threads, "documents": str(path), "set": path.stem,
-           "output": str(contest.work / "scratch" / "kept.jsonl")}
+           "output": str(contest.scratch / "kept.jsonl")}
     if module == "dedup_semhash":
         job["model"] = str(model_of(contest.work))
-        job["static"] = str(embedded(contest.work, contest.work / "static.npy", "static", os.cpu_count()))
+        job["static"] = str(static_vectors(contest.work, os.cpu_count()))
     return job
 
 
@@ -42,12 +42,10 @@ def row_of(contest, path, exact, name, module, variant, threads):
 
 def runs_of(contest):
     for name, module, each, once in CONTENDERS:
-        if contest.wants(name):
-            for variant in each:
-                for threads in contest.options.threads:
+        for variant in each + once:
+            if contest.wants(name, variant):
+                for threads in contest.options.threads if variant in each else [max(contest.options.threads)]:
                     yield name, module, variant, threads
-            for variant in once:
-                yield name, module, variant, max(contest.options.threads)
 
 
 def dedup(contest, path):

@@ -46,16 +46,29 @@ def model_of(work):
     return folder
 
 
-def embedded(work, out, *arguments):
-    """Runs embeddings.py once; what it made is kept."""
+def embed(work, kind, *arguments):
+    python, model = python_of(work, "minilm"), model_of(work)
+    environment = {**os.environ, **threads_environment(1)}
+    subprocess.run([python, HERE / "embeddings.py", kind, model, *map(str, arguments)], env=environment, check=True)
+
+
+def static_vectors(work, processes):
+    """The path of vectors of tokens, made once."""
+    out = work / "static.npy"
     if not out.exists():
-        python, model = python_of(work, "minilm"), model_of(work)
-        kind, *rest = map(str, arguments)
-        environment = {**os.environ, **threads_environment(1)}
         unfinished = out.with_suffix(".new.npy")
-        subprocess.run([python, HERE / "embeddings.py", kind, model, *rest, unfinished], env=environment, check=True)
+        embed(work, "static", processes, unfinished)
         unfinished.rename(out)
     return out
+
+
+def signs(work, path, count, processes):
+    """Of the first texts of a file; parts of them are kept, and only those that are missing are made."""
+    import numpy
+
+    folder = work / f"{path.stem}.minilm"
+    embed(work, "bits", path, count, processes, folder)
+    return numpy.concatenate([numpy.load(part) for part in sorted(folder.glob("part-????????.npy"))])[:count]
 
 
 def threads_environment(threads):
@@ -100,7 +113,7 @@ class Watch(threading.Thread):
             time.sleep(POLL_SECONDS)
 
 
-def contend(python, kind, job, limit):
+def contend(command, kind, job, limit):
     """What one contender measured of itself, in a process of its own; raises Missing with the reason else."""
     folder = Path(job["folder"])
     shutil.rmtree(folder, ignore_errors=True)
@@ -110,7 +123,7 @@ def contend(python, kind, job, limit):
     threads = job["threads"] if isinstance(job["threads"], int) else max(job["threads"])
     environment = {**os.environ, **threads_environment(threads), "TMPDIR": str(folder)}
     with open(folder / "log", "wb") as log:
-        process = subprocess.Popen([python, HERE / "contender.py", kind, path], stdout=log, stderr=log,
+        process = subprocess.Popen([*command, HERE / "contender.py", kind, path], stdout=log, stderr=log,
                                    env=environment, start_new_session=True)
         watch = Watch(process, limit)
         watch.start()

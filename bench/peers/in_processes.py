@@ -6,12 +6,12 @@ import multiprocessing
 BATCH = 500
 
 
-def mapped(function, items, processes):
-    """What map() gives, in order."""
+def mapped(function, items, processes, batch=BATCH):
+    """What map() gives, in order; a process takes so many at a time."""
     if processes == 1:
         yield from map(function, items)
         return
     with multiprocessing.get_context("fork").Pool(processes) as pool:
-        yield from pool.imap(function, items, BATCH)
+        yield from pool.imap(function, items, batch)
         pool.close()
         pool.join()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FAISS's indexes of bits, as PyPI has them: compiled for several kinds of processors, the best of which is taken."""
 
+import os
+
 import faiss
 
 LADDER = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
@@ -25,15 +27,24 @@ def multihash(rows, bits):
     return faiss.IndexBinaryMultiHash(bits, 16, max(8, len(rows).bit_length() - 1))
 
 
+def path_in(job):
+    return os.path.join(job["index"], "index.faiss")
+
+
+def build(rows, job):
+    faiss.omp_set_num_threads(job["build_threads"])
+    bits = rows.shape[1] * 8
+    make = {"flat": lambda: faiss.IndexBinaryFlat(bits), "ivf": lambda: ivf(rows, bits),
+            "hnsw": lambda: faiss.IndexBinaryHNSW(bits, 32), "multihash": lambda: multihash(rows, bits)}
+    index = make[job["variant"]]()
+    index.add(rows)
+    faiss.write_index_binary(index, path_in(job))
+
+
 class Index:
-    def __init__(self, rows, variant, job):
-        faiss.omp_set_num_threads(job["build_threads"])
-        bits = rows.shape[1] * 8
-        make = {"flat": lambda: faiss.IndexBinaryFlat(bits), "ivf": lambda: ivf(rows, bits),
-                "hnsw": lambda: faiss.IndexBinaryHNSW(bits, 32), "multihash": lambda: multihash(rows, bits)}
-        self.variant = variant
-        self.index = make[variant]()
-        self.index.add(rows)
+    def __init__(self, job):
+        self.variant = job["variant"]
+        self.index = faiss.read_index_binary(path_in(job))
 
     def search(self, queries, k, setting, threads):
         faiss.omp_set_num_threads(threads)

@@ -12,12 +12,20 @@ VARIANTS = {
 }
 
 
+def path_in(job):
+    return os.path.join(job["index"], "rows.nigh")
+
+
+def build(rows, job):
+    with nigh.Collection.create(path_in(job), rows, progress=False) as collection:
+        if job["variant"] == "graph":
+            collection.build("graph", min_rows=1, threads=job["build_threads"], progress=False)
+
+
 class Index:
-    def __init__(self, rows, variant, job):
-        self.path = os.path.join(job["folder"], "rows.nigh")
-        self.collection = nigh.Collection.create(self.path, rows, progress=False)
-        if variant == "graph":
-            self.collection.build("graph", min_rows=1, threads=job["build_threads"], progress=False)
+    def __init__(self, job):
+        self.path = path_in(job)
+        self.collection = nigh.Collection(self.path)
 
     def search(self, queries, k, setting, threads):
         how = {"exact": True} if setting is None else {"method": "graph", "effort": setting}

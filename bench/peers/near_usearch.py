@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """usearch's graph over bits."""
 
+import os
+
 import numpy
 from usearch.index import Index as Graph
 
@@ -12,10 +14,24 @@ VARIANTS = {
 OPTIONS = {"wide": {"connectivity": 32, "expansion_add": 200}}
 
 
+def graph(job):
+    return Graph(ndim=job["width_bits"], metric="hamming", dtype="b1", **OPTIONS.get(job["variant"], {}))
+
+
+def path_in(job):
+    return os.path.join(job["index"], "index.usearch")
+
+
+def build(rows, job):
+    index = graph(job)
+    index.add(numpy.arange(len(rows)), rows, threads=job["build_threads"])
+    index.save(path_in(job))
+
+
 class Index:
-    def __init__(self, rows, variant, job):
-        self.index = Graph(ndim=rows.shape[1] * 8, metric="hamming", dtype="b1", **OPTIONS.get(variant, {}))
-        self.index.add(numpy.arange(len(rows)), rows, threads=job["build_threads"])
+    def __init__(self, job):
+        self.index = graph(job)
+        self.index.load(path_in(job))
 
     def search(self, queries, k, setting, threads):
         self.index.expansion_search = setting

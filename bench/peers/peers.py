@@ -9,8 +9,11 @@ does not end in time, is skipped, counted and said.  Exit 0 where nigh ran in ev
 """
 
 import argparse
+import json
+import shutil
 import signal
 import sys
+import zlib
 from pathlib import Path
 
 import contest_nearest
@@ -46,13 +49,17 @@ def arguments():
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2],
                         metavar="N,M", help="how many threads to use (default 1,2)")
     parser.add_argument("--only", **names, help="these contenders: nigh, rensa, datasketch, datatrove, text-dedup, "
-                        "semhash, usearch, hnswlib, faiss (default: all)")
+                        "semhash, usearch, hnswlib, faiss, or one way of them such as 'faiss hnsw' (default: all)")
     parser.add_argument("--tasks", **names, default=TASKS, help="dedup, clustered, topsig, minilm (default: all)")
+    parser.add_argument("--build-only", action="store_true", help="of the nearest: build what is searched, and keep it")
+    parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="run what is measured under this, "
+                        "such as a lock; not what is built before it")
     parser.add_argument("--limit-seconds", **whole, help="for one run of a contender (default 1800)")
     parser.add_argument("--cpu", action="store_true", help="tell searches by processor time: others share the machine")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all of it works")
     parser.add_argument("--work", default="build/bench/peers", help="where environments and data are kept")
     parser.add_argument("--build", default="build", help="where the tool was built")
+    parser.add_argument("--join", nargs="+", metavar="FILE", help="run nothing: tables of what earlier runs wrote by --json")
     parser.add_argument("--json", metavar="FILE", help="where to write every figure (default: peers.json in --work)")
     options = parser.parse_args()
     for name, sizes in USUAL.items():
@@ -78,7 +85,7 @@ def prepared(contest):
         into = contest.work / (path.name.partition(".jsonl")[0] + f"-{options.documents or 'all'}.jsonl")
         documents.prepare(path, into, options.documents)
         given.append(into)
-    if options.megabytes:
+    if options.megabytes and ("dedup" in options.tasks or not given and {"topsig", "minilm"} & set(options.tasks)):
         into = contest.work / f"generated-{options.megabytes}.jsonl"
         documents.generate(into, options.megabytes)
         generated.append(into)
@@ -89,7 +96,8 @@ def joined(contest, paths):
     """One file of all, a document of each in turn."""
     if len(paths) == 1:
         return paths[0]
-    into = contest.work / ("+".join(path.stem for path in paths)[:80] + ".jsonl")
+    names = "+".join(path.stem for path in paths)
+    into = contest.work / f"{len(paths)}-files-{zlib.crc32(names.encode()):08x}.jsonl"
     if not into.exists():
         texts = [documents.read(path) for path in paths]
         places = range(max(map(len, texts)))
@@ -123,12 +131,30 @@ def finish(contest):
                for table in contest.tables if contest.wants("nigh"))
 
 
+def show_joined(paths):
+    """Tables of several runs as one; of what was measured twice the later file counts."""
+    joined = {}
+    for path in paths:
+        for table in json.loads(Path(path).read_text(encoding="utf-8"))["tables"]:
+            about, rows = joined.setdefault((table["task"], table["set"]), (table["about"], {}))
+            rows.update(((row["contender"], row.get("threads")), row) for row in table["rows"])
+    for (task, name), (about, rows) in joined.items():
+        made = tables.dedup_table if task == "dedup" else tables.nearest_table
+        print("\n".join(made(name, about, list(rows.values()))))
+
+
 def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tables.rate_by = "processor_rate" if options.cpu else "rate"
+    if options.join:
+        show_joined(options.join)
+        return 0
     contest = Contest(options)
-    run(contest)
+    try:
+        run(contest)
+    finally:
+        shutil.rmtree(contest.scratch, ignore_errors=True)
     return 0 if finish(contest) else 1
 
 

@@ -118,7 +118,8 @@ def nearest_verdict(rows, threads, mark):
             f"{WANTED_NEAREST} times {'reached' if ratio >= WANTED_NEAREST else 'NOT reached'}")
 
 
-def nearest_table(name, about, rows, threads):
+def nearest_table(name, about, rows):
+    threads = sorted({point["threads"] for row in rows for point in row.get("points", [])})
     yield f"{name}: {about}"
     columns = [(count, mark) for count in threads for mark in (0.90, MARK, 0.98)]
     if rate_by == "processor_rate":

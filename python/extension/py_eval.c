@@ -17,6 +17,7 @@ struct evaluating {
     struct py_input input;
     struct py_signer signer;
     nigh_eval_corpus_options options;
+    int keep_weights;
     nigh_eval_corpus *corpus;
 };
 
@@ -29,24 +30,38 @@ static int begin(struct evaluating *evaluating, PyObject *module, const struct g
     py_call_begin(&evaluating->call, py_state_of(module), given->report);
     nigh_eval_corpus_options_init(&evaluating->options);
     evaluating->options.progress = &evaluating->call.progress;
+    evaluating->options.keep_weights = evaluating->keep_weights;
     if (py_options_fill(given->corpus, corpus_table, &evaluating->options) != 0) return -1;
     if (py_signer_options_fill(evaluating->call.state, given->signer, &evaluating->signer.options) != 0) return -1;
     return py_input_init(&evaluating->input, &evaluating->call, given->input, given->reading);
 }
 
-static nigh_status read_corpus(struct evaluating *evaluating, struct py_input *input, nigh_eval_corpus **out) {
-    nigh_text_reader *reader = NULL;
-    nigh_status status = py_input_open(input, &reader);
-    if (status == NIGH_OK)
-        status =
-            nigh_eval_corpus_new(evaluating->signer.handle, reader, &evaluating->options, out, &evaluating->call.error);
-    nigh_text_reader_close(reader);
-    return status;
+static nigh_status read_corpus(void *user, nigh_text_reader *reader) {
+    struct evaluating *evaluating = user;
+    return nigh_eval_corpus_new(evaluating->signer.handle, reader, &evaluating->options, &evaluating->corpus,
+                                &evaluating->call.error);
 }
 
 static nigh_status sign_corpus(struct evaluating *evaluating) {
     const nigh_status status = py_signer_make(&evaluating->signer, &evaluating->input, evaluating->options.threads);
-    return status != NIGH_OK ? status : read_corpus(evaluating, &evaluating->input, &evaluating->corpus);
+    return status == NIGH_OK ? py_input_read(&evaluating->input, read_corpus, evaluating) : status;
+}
+
+/*
+ * The arguments of eval_signatures and eval_psm, and all until there is something to tell: `measure` takes a struct
+ * that begins with `evaluating`.  Returns: 0; -1 and an exception is set.
+ */
+static int evaluate(struct evaluating *evaluating, PyObject *module, PyObject *arguments, const struct py_option *table,
+                    void *options, nigh_status (*measure)(void *user)) {
+    struct given given;
+    PyObject *measuring;
+    if (!PyArg_ParseTuple(arguments, "OOOOOO", &given.input, &given.reading, &given.signer, &given.corpus, &measuring,
+                          &given.report))
+        return -1;
+    if (begin(evaluating, module, &given) != 0 || py_options_fill(measuring, table, options) != 0) return -1;
+    py_call_release(&evaluating->call);
+    const nigh_status status = sign_corpus(evaluating);
+    return py_call_end(&evaluating->call, status == NIGH_OK ? measure(evaluating) : status);
 }
 
 static void end(struct evaluating *evaluating) {
@@ -97,32 +112,31 @@ static PyObject *pairs_rows(const nigh_eval_pairs *pairs) {
     return list;
 }
 
-static PyObject *eval_signatures(PyObject *module, PyObject *arguments) {
-    struct evaluating evaluating = {0};
-    struct given given;
-    PyObject *measuring, *told = NULL;
+struct comparing {
+    struct evaluating evaluating;
     nigh_eval_pairs_options options;
-    nigh_eval_pairs *pairs = NULL;
+    nigh_eval_pairs *pairs;
+};
+
+static nigh_status compare(void *user) {
+    struct comparing *comparing = user;
+    struct evaluating *evaluating = &comparing->evaluating;
+    comparing->options.progress = &evaluating->call.progress;
+    return nigh_eval_pairs_measure(evaluating->corpus, &comparing->options, &comparing->pairs,
+                                   &evaluating->call.error);
+}
+
+static PyObject *eval_signatures(PyObject *module, PyObject *arguments) {
+    struct comparing comparing = {0};
     nigh_eval_pairs_info info = {.size = sizeof info};
-    if (!PyArg_ParseTuple(arguments, "OOOOOO", &given.input, &given.reading, &given.signer, &given.corpus, &measuring,
-                          &given.report))
-        return NULL;
-    nigh_eval_pairs_options_init(&options);
-    int failed = begin(&evaluating, module, &given) || py_options_fill(measuring, pairs_table, &options);
-    options.progress = &evaluating.call.progress;
-    if (!failed) {
-        py_call_release(&evaluating.call);
-        nigh_status status = sign_corpus(&evaluating);
-        if (status == NIGH_OK)
-            status = nigh_eval_pairs_measure(evaluating.corpus, &options, &pairs, &evaluating.call.error);
-        failed = py_call_end(&evaluating.call, status);
+    PyObject *told = NULL;
+    nigh_eval_pairs_options_init(&comparing.options);
+    if (evaluate(&comparing.evaluating, module, arguments, pairs_table, &comparing.options, compare) == 0) {
+        nigh_eval_pairs_describe(comparing.pairs, NIGH_EVAL_LENGTH_ALL, &info);
+        told = Py_BuildValue("NN", pairs_rows(comparing.pairs), py_fields(pairs_info, &info));
     }
-    if (!failed) {
-        nigh_eval_pairs_describe(pairs, NIGH_EVAL_LENGTH_ALL, &info);
-        told = Py_BuildValue("NN", pairs_rows(pairs), py_fields(pairs_info, &info));
-    }
-    nigh_eval_pairs_free(pairs);
-    end(&evaluating);
+    nigh_eval_pairs_free(comparing.pairs);
+    end(&comparing.evaluating);
     return told;
 }
 
@@ -154,10 +168,17 @@ struct ranking {
     nigh_eval_ranking result;
 };
 
+static nigh_status read_queries(void *user, nigh_text_reader *reader) {
+    struct ranking *ranking = user;
+    struct evaluating *evaluating = &ranking->evaluating;
+    return nigh_eval_corpus_new(evaluating->signer.handle, reader, &evaluating->options, &ranking->asking,
+                                &evaluating->call.error);
+}
+
 static nigh_status rank(struct ranking *ranking) {
     struct evaluating *evaluating = &ranking->evaluating;
     nigh_status status = sign_corpus(evaluating);
-    if (status == NIGH_OK && ranking->asked) status = read_corpus(evaluating, &ranking->queries, &ranking->asking);
+    if (status == NIGH_OK && ranking->asked) status = py_input_read(&ranking->queries, read_queries, ranking);
     ranking->options.queries = ranking->asking;
     ranking->options.progress = &evaluating->call.progress;
     if (status != NIGH_OK) return status;
@@ -165,7 +186,7 @@ static nigh_status rank(struct ranking *ranking) {
 }
 
 static PyObject *eval_ranked(PyObject *module, PyObject *arguments) {
-    struct ranking ranking = {.result.size = sizeof ranking.result};
+    struct ranking ranking = {.evaluating.keep_weights = 1, .result.size = sizeof ranking.result};
     struct evaluating *evaluating = &ranking.evaluating;
     struct given given;
     PyObject *queries;
@@ -174,7 +195,6 @@ static PyObject *eval_ranked(PyObject *module, PyObject *arguments) {
                           &ranking.options.judgements, &queries, &given.report))
         return NULL;
     int failed = begin(evaluating, module, &given);
-    evaluating->options.keep_weights = 1;
     ranking.asked = queries != Py_None;
     if (!failed && ranking.asked) failed = py_input_init(&ranking.queries, &evaluating->call, queries, given.reading);
     if (!failed) {
@@ -267,33 +287,32 @@ static PyObject *recall_rows(const nigh_eval_weak_bits *weak, uint32_t most) {
     return list;
 }
 
-static PyObject *eval_psm(PyObject *module, PyObject *arguments) {
-    struct evaluating evaluating = {0};
-    struct given given;
-    PyObject *measuring, *told = NULL;
+struct weakening {
+    struct evaluating evaluating;
     nigh_eval_weak_bits_options options;
-    nigh_eval_weak_bits *weak = NULL;
+    nigh_eval_weak_bits *weak;
+};
+
+static nigh_status weaken(void *user) {
+    struct weakening *weakening = user;
+    struct evaluating *evaluating = &weakening->evaluating;
+    weakening->options.progress = &evaluating->call.progress;
+    return nigh_eval_weak_bits_measure(evaluating->corpus, &weakening->options, &weakening->weak,
+                                       &evaluating->call.error);
+}
+
+static PyObject *eval_psm(PyObject *module, PyObject *arguments) {
+    struct weakening weakening = {.evaluating.keep_weights = 1};
     nigh_eval_weak_bits_info info = {.size = sizeof info};
-    if (!PyArg_ParseTuple(arguments, "OOOOOO", &given.input, &given.reading, &given.signer, &given.corpus, &measuring,
-                          &given.report))
-        return NULL;
-    nigh_eval_weak_bits_options_init(&options);
-    int failed = begin(&evaluating, module, &given) || py_options_fill(measuring, weak_table, &options);
-    evaluating.options.keep_weights = 1;
-    options.progress = &evaluating.call.progress;
-    if (!failed) {
-        py_call_release(&evaluating.call);
-        nigh_status status = sign_corpus(&evaluating);
-        if (status == NIGH_OK)
-            status = nigh_eval_weak_bits_measure(evaluating.corpus, &options, &weak, &evaluating.call.error);
-        failed = py_call_end(&evaluating.call, status);
-    }
-    if (!failed) {
+    PyObject *told = NULL;
+    nigh_eval_weak_bits_options_init(&weakening.options);
+    if (evaluate(&weakening.evaluating, module, arguments, weak_table, &weakening.options, weaken) == 0) {
+        const nigh_eval_weak_bits *weak = weakening.weak;
         nigh_eval_weak_bits_describe(weak, &info);
         told = Py_BuildValue("NNN", attempts_rows(weak), recall_rows(weak, info.probes), py_fields(weak_info, &info));
     }
-    nigh_eval_weak_bits_free(weak);
-    end(&evaluating);
+    nigh_eval_weak_bits_free(weakening.weak);
+    end(&weakening.evaluating);
     return told;
 }
 

@@ -146,14 +146,16 @@ static const struct py_field duplicates_fields[] = {
     {NULL, PY_FLAG, 0},
 };
 
+static nigh_status duplicates_at(const void *rows, size_t number, void *row) {
+    return nigh_eval_duplicates_at(rows, number, row);
+}
+
 static PyObject *duplicates_told(const nigh_eval_duplicates *duplicates) {
-    PyObject *list = PyList_New(0);
     nigh_eval_duplicates_row row = {.size = sizeof row};
     nigh_eval_duplicates_info info = {.size = sizeof info};
-    for (size_t i = 0; list != NULL && nigh_eval_duplicates_at(duplicates, i, &row) == NIGH_OK; i++)
-        (void)py_rows_add(&list, duplicates_fields, &row, NULL, NULL);
     nigh_eval_duplicates_describe(duplicates, &info);
-    return Py_BuildValue("NN", list, py_fields(duplicates_info, &info));
+    return Py_BuildValue("NN", py_rows(duplicates_fields, duplicates_at, duplicates, &row),
+                         py_fields(duplicates_info, &info));
 }
 
 static PyObject *eval_duplicates(PyObject *module, PyObject *arguments) {
@@ -262,24 +264,21 @@ struct learned {
     nigh_eval_learned *result;
 };
 
-static nigh_status measure_learned(struct learned *learned) {
-    nigh_text_reader *reader = NULL;
-    nigh_status status = py_input_open(&learned->input, &reader);
-    if (status == NIGH_OK)
-        status = nigh_eval_learned_measure(learned->call.state->context, reader, &learned->options, &learned->result,
-                                           &learned->call.error);
-    nigh_text_reader_close(reader);
-    return status;
+static nigh_status measure_learned(void *user, nigh_text_reader *reader) {
+    struct learned *learned = user;
+    return nigh_eval_learned_measure(learned->call.state->context, reader, &learned->options, &learned->result,
+                                     &learned->call.error);
+}
+
+static nigh_status learned_at(const void *rows, size_t number, void *row) {
+    return nigh_eval_learned_at(rows, number, row);
 }
 
 static PyObject *learned_told(const nigh_eval_learned *result) {
-    PyObject *list = PyList_New(0);
     nigh_eval_learned_row row = {.size = sizeof row};
     nigh_eval_learned_info info = {.size = sizeof info};
-    for (size_t i = 0; list != NULL && nigh_eval_learned_at(result, i, &row) == NIGH_OK; i++)
-        (void)py_rows_add(&list, learned_fields, &row, NULL, NULL);
     nigh_eval_learned_describe(result, &info);
-    return Py_BuildValue("NN", list, py_fields(learned_info, &info));
+    return Py_BuildValue("NN", py_rows(learned_fields, learned_at, result, &row), py_fields(learned_info, &info));
 }
 
 /* Numbers of methods as the enum has them. */
@@ -310,7 +309,7 @@ static PyObject *eval_learned(PyObject *module, PyObject *arguments) {
                  py_input_init(&learned.input, &learned.call, given, reading);
     if (!failed) {
         py_call_release(&learned.call);
-        failed = py_call_end(&learned.call, measure_learned(&learned));
+        failed = py_call_end(&learned.call, py_input_read(&learned.input, measure_learned, &learned));
     }
     PyObject *told = failed ? NULL : learned_told(learned.result);
     nigh_eval_learned_free(learned.result);
@@ -417,14 +416,10 @@ static int filtering_fill(struct filtering *filtering, PyObject *analysis, PyObj
     return py_options_fill(measuring, filters_table, &filtering->options);
 }
 
-static nigh_status measure_filters(struct filtering *filtering) {
-    nigh_text_reader *reader = NULL;
-    nigh_status status = py_input_open(&filtering->input, &reader);
-    if (status == NIGH_OK)
-        status = nigh_eval_filters_measure(filtering->call.state->context, reader, &filtering->options,
-                                           &filtering->filters, &filtering->call.error);
-    nigh_text_reader_close(reader);
-    return status;
+static nigh_status measure_filters(void *user, nigh_text_reader *reader) {
+    struct filtering *filtering = user;
+    return nigh_eval_filters_measure(filtering->call.state->context, reader, &filtering->options, &filtering->filters,
+                                     &filtering->call.error);
 }
 
 static PyObject *eval_terms(PyObject *module, PyObject *arguments) {
@@ -438,7 +433,7 @@ static PyObject *eval_terms(PyObject *module, PyObject *arguments) {
                  py_input_init(&filtering.input, &filtering.call, given, reading);
     if (!failed) {
         py_call_release(&filtering.call);
-        failed = py_call_end(&filtering.call, measure_filters(&filtering));
+        failed = py_call_end(&filtering.call, py_input_read(&filtering.input, measure_filters, &filtering));
     }
     PyObject *told = failed ? NULL : filters_told(filtering.filters);
     nigh_eval_filters_free(filtering.filters);

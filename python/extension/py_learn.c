@@ -183,14 +183,10 @@ static int take_iteration(void *user, uint32_t iteration, double objective) {
     return stop != 0;
 }
 
-static nigh_status learn(struct learning *learning) {
-    nigh_text_reader *reader = NULL;
-    nigh_status status = py_input_open(&learning->input, &reader);
-    if (status == NIGH_OK)
-        status = nigh_learn(learning->call.state->context, reader, &learning->options, &learning->model,
-                            &learning->result, &learning->call.error);
-    nigh_text_reader_close(reader);
-    return status;
+static nigh_status learn(void *user, nigh_text_reader *reader) {
+    struct learning *learning = user;
+    return nigh_learn(learning->call.state->context, reader, &learning->options, &learning->model, &learning->result,
+                      &learning->call.error);
 }
 
 static int learning_begin(struct learning *learning, PyObject *given, PyObject *reading, PyObject *options) {
@@ -211,7 +207,7 @@ static PyObject *train(PyObject *module, PyObject *arguments) {
     py_call_begin(&learning.call, py_state_of(module), report);
     if (learning_begin(&learning, given, reading, options) != 0) return NULL;
     py_call_release(&learning.call);
-    int failed = py_call_end(&learning.call, learn(&learning));
+    int failed = py_call_end(&learning.call, py_input_read(&learning.input, learn, &learning));
     py_input_release(&learning.input);
     PyObject *told = NULL;
     if (failed)

@@ -102,6 +102,7 @@ static PyObject *describe(PyObject *object, PyObject *arguments) {
 
 struct taking {
     nigh_document *documents;
+    nigh_value *values; /* NIGH_MAX_KEEP_KEYS a document; NULL: none has any */
     Py_ssize_t count;
     Py_buffer rows;
     struct py_blob answers;
@@ -136,8 +137,23 @@ static int take_ids(struct taking *taking, PyObject *ids) {
     return 0;
 }
 
+static int take_values(struct taking *taking, PyObject *values) {
+    if (values == Py_None) return 0;
+    if (!PyTuple_Check(values) || PyTuple_Size(values) != taking->count)
+        return PyErr_SetString(PyExc_ValueError, "there are not values of as many documents"), -1;
+    taking->values = PyMem_Calloc((size_t)taking->count + 1, NIGH_MAX_KEEP_KEYS * sizeof *taking->values);
+    if (taking->values == NULL) return PyErr_NoMemory(), -1;
+    for (Py_ssize_t i = 0; i < taking->count; i++) {
+        nigh_document *document = &taking->documents[i];
+        nigh_value *room = taking->values + i * (Py_ssize_t)NIGH_MAX_KEEP_KEYS;
+        if (py_values_at(values, i, room, &document->value_count) != 0) return -1;
+        if (document->value_count > 0) document->values = room;
+    }
+    return 0;
+}
+
 /* A tuple of texts, or the bytes of so many rows. */
-static int taking_fill(struct taking *taking, struct py_live *self, PyObject *given, PyObject *ids) {
+static int taking_fill(struct taking *taking, struct py_live *self, PyObject *given) {
     const nigh_live_info *info = &self->info;
     if (PyTuple_Check(given)) taking->count = PyTuple_Size(given);
     if (taking->count < 0 || taking->count > PY_SSIZE_T_MAX / (Py_ssize_t)sizeof *taking->documents)
@@ -149,8 +165,7 @@ static int taking_fill(struct taking *taking, struct py_live *self, PyObject *gi
     taking->documents = PyMem_Calloc((size_t)taking->count + 1, sizeof *taking->documents);
     if (taking->documents == NULL) return PyErr_NoMemory(), -1;
     for (Py_ssize_t i = 0; i < taking->count; i++) taking->documents[i].size = sizeof *taking->documents;
-    const int failed = info->texts ? take_texts(taking, given) : take_rows(taking, given, info->width_bits);
-    return failed ? -1 : take_ids(taking, ids);
+    return info->texts ? take_texts(taking, given) : take_rows(taking, given, info->width_bits);
 }
 
 static nigh_status ask(struct py_live *self, struct taking *taking, int add, nigh_error *error) {
@@ -173,16 +188,16 @@ static int end(struct py_live *self, struct py_call *call, nigh_status status) {
     return py_call_end(call, status);
 }
 
-/* take(texts or rows, count of rows, ids or None, add): a record a document, as struct '<QQQdII16x'. */
+/* take(texts or rows, count of rows, ids, values or None, add): a record a document, as struct '<QQQdII16x'. */
 static PyObject *take(PyObject *object, PyObject *arguments) {
     struct py_live *self = (struct py_live *)object;
-    PyObject *given, *ids;
+    PyObject *given, *ids, *values;
     struct taking taking = {0};
     struct py_call call;
     int add = 0;
-    if (!PyArg_ParseTuple(arguments, "OnOp", &given, &taking.count, &ids, &add) || enter(self) != 0) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OnOOp", &given, &taking.count, &ids, &values, &add) || enter(self) != 0) return NULL;
     py_call_begin(&call, self->state, Py_None);
-    int failed = taking_fill(&taking, self, given, ids);
+    int failed = taking_fill(&taking, self, given) || take_ids(&taking, ids) || take_values(&taking, values);
     if (!failed) {
         py_call_release(&call);
         failed = end(self, &call, ask(self, &taking, add, &call.error));
@@ -190,6 +205,7 @@ static PyObject *take(PyObject *object, PyObject *arguments) {
     py_call_clear(&call);
     if (taking.rows.obj != NULL) PyBuffer_Release(&taking.rows);
     PyMem_Free(taking.documents);
+    PyMem_Free(taking.values);
     leave(self);
     PyObject *answers = py_blob_take(&taking.answers);
     if (failed) Py_CLEAR(answers);
@@ -281,7 +297,7 @@ static void release(PyObject *object) {
 static PyMethodDef type_methods[] = {
     {"close", close_live, METH_NOARGS, "Closes it, once nobody uses it; what was acknowledged stays."},
     {"describe", describe, METH_NOARGS, "Counts and sizes, by name."},
-    {"take", take, METH_VARARGS, "take(texts or rows, count, ids, add): answers as struct '<QQQdII16x'."},
+    {"take", take, METH_VARARGS, "take(texts or rows, count, ids, values, add): answers as struct '<QQQdII16x'."},
     {"id", identity, METH_O, "The id of a document."},
     {"commit", commit, METH_NOARGS, "Makes a segment of the log; gives how many documents that were."},
     {NULL, NULL, 0, NULL},

@@ -113,7 +113,10 @@ struct py_field {
 #define PY_FIELD(type, field, kind) \
     { #field, kind, offsetof(type, field) }
 PyObject *py_fields(const struct py_field *table, const void *from);
-/* The same added to a list, maybe with one text more; where it fails *list is given up and NULL. */
+/* A list of them, one for each row that `at` gives, from 0 until it fails; `row` has the room for one. */
+PyObject *py_rows(const struct py_field *table, nigh_status (*at)(const void *rows, size_t number, void *row),
+                  const void *rows, void *row);
+/* One more added to a list, maybe with one text more; where it fails *list is given up and NULL. */
 int py_rows_add(PyObject **list, const struct py_field *table, const void *from, const char *name, const char *word);
 
 /* --------------------------------------------------------------- sources -- */
@@ -154,7 +157,9 @@ struct py_input {
 
 int py_input_init(struct py_input *input, struct py_call *call, PyObject *given, PyObject *reading);
 void py_input_release(struct py_input *input);
-nigh_status py_input_open(struct py_input *input, nigh_text_reader **out); /* without the GIL */
+/* Has `read` read the documents, once; without the GIL. */
+nigh_status py_input_read(struct py_input *input, nigh_status (*read)(void *user, nigh_text_reader *reader),
+                          void *user);
 
 /* What signs the documents of an input, once its options are filled in; without the GIL. */
 struct py_signer {
@@ -168,6 +173,8 @@ void py_signer_release(struct py_signer *signer);
 
 /* A document's text from a tuple, for messages by its number.  Returns: 0; -1 and an exception is set. */
 int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *length);
+/* The same of its values, a tuple or None, for which `out` has room: NIGH_MAX_KEEP_KEYS. */
+int py_values_at(PyObject *tuple, Py_ssize_t index, nigh_value *out, uint32_t *count);
 
 /* ----------------------------------------------------------- the themes -- */
 

@@ -251,6 +251,14 @@ int py_rows_add(PyObject **list, const struct py_field *table, const void *from,
     return failed ? -1 : 0;
 }
 
+PyObject *py_rows(const struct py_field *table, nigh_status (*at)(const void *rows, size_t number, void *row),
+                  const void *rows, void *row) {
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && at(rows, i, row) == NIGH_OK; i++)
+        (void)py_rows_add(&list, table, row, NULL, NULL);
+    return list;
+}
+
 /* ----------------------------------------------------------------- blobs -- */
 
 /* Without the GIL, so by an allocator that needs none. */

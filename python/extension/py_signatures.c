@@ -32,7 +32,8 @@ static nigh_status take_row(struct signing *signing, const nigh_signed *row) {
     return failed ? NIGH_ENOMEM : NIGH_OK;
 }
 
-static nigh_status sign_all(struct signing *signing, nigh_text_reader *reader) {
+static nigh_status sign_all(void *user, nigh_text_reader *reader) {
+    struct signing *signing = user;
     nigh_signing_options options;
     nigh_signing *handle = NULL;
     nigh_signed row = {.size = sizeof row};
@@ -52,12 +53,8 @@ static nigh_status sign_all(struct signing *signing, nigh_text_reader *reader) {
 }
 
 static nigh_status sign_source(struct signing *signing) {
-    nigh_text_reader *reader = NULL;
-    nigh_status status = py_signer_make(&signing->signer, &signing->input, signing->threads);
-    if (status == NIGH_OK) status = py_input_open(&signing->input, &reader);
-    if (status == NIGH_OK) status = sign_all(signing, reader);
-    nigh_text_reader_close(reader);
-    return status;
+    const nigh_status status = py_signer_make(&signing->signer, &signing->input, signing->threads);
+    return status == NIGH_OK ? py_input_read(&signing->input, sign_all, signing) : status;
 }
 
 /*

@@ -5,6 +5,8 @@
  */
 #include "py_nigh.h"
 
+#include <string.h>
+
 #define BATCH 256 /* documents looked at with the GIL held once */
 
 int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *length) {
@@ -30,8 +32,8 @@ int py_text_at(PyObject *tuple, Py_ssize_t index, const char **text, size_t *len
 struct lent {
     const char *text, *id, *label, *part;
     size_t text_length, id_length, label_length, part_length;
-    nigh_value values[NIGH_MAX_KEEP_KEYS];
     uint32_t value_count;
+    nigh_value values[NIGH_MAX_KEEP_KEYS]; /* so many of them */
 };
 
 /* A str lends its bytes; whole numbers beyond 64 bits are reals already (_inputs.py). */
@@ -53,7 +55,10 @@ static int lend_value(PyObject *item, nigh_value *out) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static int lend_values(PyObject *values, nigh_value *out, uint32_t *count) {
+int py_values_at(PyObject *tuple, Py_ssize_t index, nigh_value *out, uint32_t *count) {
+    PyObject *values = PyTuple_GetItem(tuple, index);
+    *count = 0;
+    if (values == NULL) return -1;
     if (values == Py_None) return 0;
     const Py_ssize_t length = PyTuple_Check(values) ? PyTuple_Size(values) : -1;
     if (length < 0 || length > (Py_ssize_t)NIGH_MAX_KEEP_KEYS)
@@ -65,13 +70,13 @@ static int lend_values(PyObject *values, nigh_value *out, uint32_t *count) {
 }
 
 static int lend(const struct py_source *source, Py_ssize_t i, struct lent *out) {
-    *out = (struct lent){0};
+    memset(out, 0, offsetof(struct lent, values));
     if (py_text_at(source->texts, i, &out->text, &out->text_length) != 0) return -1;
     if (source->ids != NULL && py_text_at(source->ids, i, &out->id, &out->id_length) != 0) return -1;
     if (source->labels != NULL && py_text_at(source->labels, i, &out->label, &out->label_length) != 0) return -1;
     if (source->parts != NULL && py_text_at(source->parts, i, &out->part, &out->part_length) != 0) return -1;
     if (source->values == NULL) return 0;
-    return lend_values(PyTuple_GetItem(source->values, i), out->values, &out->value_count);
+    return py_values_at(source->values, i, out->values, &out->value_count);
 }
 
 static nigh_status take_batch(struct py_source *source, struct lent *batch) {

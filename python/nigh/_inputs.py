@@ -30,9 +30,14 @@ class Columns(NamedTuple):
     """Keys whose values are kept; dotted paths."""
 
     @property
+    def given(self) -> dict[str, str]:
+        """Those that there are, but for keys that are kept, by what is in them."""
+        return {kind: name for kind, name in zip(self._fields[:5], self) if isinstance(name, str)}
+
+    @property
     def names(self) -> list[str]:
-        """Those that there are, but for keys that are kept."""
-        return [name for name in self[:5] if name is not None]
+        """The same without what is in them."""
+        return list(self.given.values())
 
 
 class Data:
@@ -90,7 +95,10 @@ def _under(item: Any, path: str) -> Any:
     return None
 
 
-def _value(value: Any) -> Union[None, int, float, str]:
+Value = Union[None, int, float, str]
+
+
+def _value(value: Any) -> Value:
     """As a collection keeps it: true and false are texts, lists and objects nothing."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -102,6 +110,18 @@ def _value(value: Any) -> Union[None, int, float, str]:
         return None
     whole = int(value)
     return whole if -(2**63) <= whole < 2**63 else float(whole)
+
+
+def values_of(item: Any, keys: Sequence[str]) -> tuple[Value, ...]:
+    """What a record has under each of some keys, dotted paths."""
+    return tuple(_value(_under(item, key)) for key in keys)
+
+
+def kept_keys(scheme: str) -> tuple[str, ...]:
+    """The keys that a collection keeps, of the lines of its scheme."""
+    lines = dict(line.split("=", 1) for line in scheme.splitlines())
+    names = ["keep-key", *(f"keep-key.{number}" for number in range(2, 17))]
+    return tuple(lines[name] for name in names if name in lines)
 
 
 def _records(items: list[Any], columns: Columns) -> Source:
@@ -116,7 +136,7 @@ def _records(items: list[Any], columns: Columns) -> Source:
     labels, parts = _texts_of(items, columns.label, label_lines), _texts_of(items, columns.part, str)
     if not columns.keep:
         return texts, ids, scores, labels, parts
-    return texts, ids, scores, labels, parts, tuple(tuple(_value(_under(item, key)) for key in columns.keep) for item in items)
+    return texts, ids, scores, labels, parts, tuple(values_of(item, columns.keep) for item in items)
 
 
 def _of_items(data: Iterable[Any], columns: Columns) -> Data:
@@ -157,9 +177,7 @@ def plain_columns(table: Any, columns: Columns) -> Any:
     pa = pyarrow()
     strings = (pa.string(), pa.large_string(), getattr(pa, "string_view", pa.string)())
     arrays, names = [], []
-    for name, origin in columns._asdict().items():
-        if origin is None or name == "keep":
-            continue
+    for name, origin in columns.given.items():
         values = table.column(origin)
         if name == "text" and not _is_text(values.type):
             raise InvalidError(f"column {origin!r} is of type {values.type}, which is no text")
@@ -281,12 +299,11 @@ def _of_polars(data: Any, columns: Columns) -> Data:
     if kind not in (polars.String, polars.Categorical, polars.Null):
         raise InvalidError(f"column {columns.text!r} is of type {kind}, which is no text")
     wanted = []
-    for name, origin in columns._asdict().items():
-        if origin is not None:
-            values = polars.col(origin)
-            if isinstance(frame.schema[origin], polars.List):
-                values = values.cast(polars.List(polars.String)).list.join("\n")
-            wanted.append(values.cast(polars.Float64 if name == "score" else polars.String).alias(name))
+    for name, origin in columns.given.items():
+        values = polars.col(origin)
+        if isinstance(frame.schema[origin], polars.List):
+            values = values.cast(polars.List(polars.String)).list.join("\n")
+        wanted.append(values.cast(polars.Float64 if name == "score" else polars.String).alias(name))
     plain = frame.select(wanted)
 
     def select(mask: bytes) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional, Union
 from . import _core
 from ._arrays import array_of, is_rows, rows_of
 from ._errors import InvalidError
-from ._inputs import Columns, Path, data_of, paths_of
+from ._inputs import Columns, Path, data_of, kept_keys, paths_of
 from ._options import features_of
 from ._progress import Bar, Progress
 from .live import Found, Live
@@ -620,9 +620,7 @@ def _kept_keys(path: Path) -> tuple[str, ...]:
     if not os.path.exists(path):
         return ()
     with Collection(path) as there:
-        scheme = there.scheme
-    names = ["keep-key", *(f"keep-key.{number}" for number in range(2, 17))]
-    return tuple(scheme[name] for name in names if name in scheme)
+        return kept_keys(there._core.scheme())
 
 
 def _add_rows(

@@ -7,13 +7,14 @@ import itertools
 import os
 import struct
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from types import TracebackType
 from typing import Any, NamedTuple, Optional
 
 from . import _core
 from ._arrays import is_rows, rows_of
 from ._errors import InvalidError
-from ._inputs import Columns, Path, data_of, pyarrow
+from ._inputs import Columns, Path, Value, data_of, kept_keys, pyarrow, values_of
 from ._options import features_of
 from ._progress import Bar, Progress
 
@@ -111,31 +112,43 @@ class Live:
         info = self._core.describe()
         self._width = 0 if info["texts"] else int(info["width_bits"])
 
-    def find_or_add(self, document: Any, id: Optional[str] = None) -> Found:
-        """Looks for one document, a text or a row, and adds it where nothing is the same."""
-        return self._one(document, id, True)
+    @cached_property
+    def _keys(self) -> tuple[str, ...]:
+        """Those that the collection keeps values of: it has them since it was made."""
+        return kept_keys(_core.Collection(os.fsencode(self.path), False, False, None).scheme())
+
+    def find_or_add(
+        self, document: Any, id: Optional[str] = None, values: Optional[dict[str, Any]] = None
+    ) -> Found:
+        """Looks for one document, a text or a row, and adds it where nothing is the same.
+
+        ``values``, a record, has what is under the keys that the collection keeps, for ``search(where=...)``.
+        """
+        return self._one(document, id, values, True)
 
     def find(self, document: Any, id: Optional[str] = None) -> Found:
         """Looks for one document, and adds nothing."""
-        return self._one(document, id, False)
+        return self._one(document, id, None, False)
 
-    def _one(self, document: Any, id: Optional[str], add: bool) -> Found:
+    def _one(self, document: Any, id: Optional[str], record: Optional[dict[str, Any]], add: bool) -> Found:
         ids = None if id is None else (id,)
+        values = None if record is None else (values_of(record, self._keys),)
         if not self._width:
             if not isinstance(document, str):
                 raise TypeError(f"the collection is of texts, and this is {type(document).__name__}")
-            return next(_found(self._core.take((document,), 1, ids, add)))
+            return next(_found(self._core.take((document,), 1, ids, values, add)))
         rows, count = rows_of(document, self._width)
         if count != 1:
             raise InvalidError(f"one row is needed, and these are {count}; find_or_add_many() takes many")
-        return next(_found(self._core.take(rows, 1, ids, add)))
+        return next(_found(self._core.take(rows, 1, ids, values, add)))
 
     def find_or_add_many(
         self, data: Any, column: str = "text", *, id: Optional[str] = None, ids: Optional[Iterable[str]] = None
     ) -> list[Found]:
         """The same for each of many documents, as one by one; much faster, for the disk is asked less often.
 
-        ``data`` is a list or generator of texts or records, a table, or an array of rows.  After a failure in the
+        ``data`` is a list or generator of texts or records, a table, or an array of rows; records bring the values of
+        the keys that the collection keeps.  After a failure in the
         middle (a generator that raises, Ctrl-C) what came before it may have been added; asked again, it is found.
         """
         return list(self.each(data, column, id=id, ids=ids))
@@ -145,24 +158,22 @@ class Live:
     ) -> Iterator[Found]:
         """The same, giving the answers as they come; of a generator some are read ahead."""
         names = None if ids is None else iter(ids)
-        for given, count, own in self._groups(data, column, id):
-            if names is not None:
-                own = tuple(itertools.islice(names, count))
-            yield from _found(self._core.take(given, count, own, True))
+        for group in self._groups(data, column, id):
+            own = group.ids if names is None else tuple(itertools.islice(names, group.count))
+            yield from _found(self._core.take(group.given, group.count, own, group.values, True))
 
-    def _groups(self, data: Any, column: str, id: Optional[str]) -> Iterator[tuple[Any, int, Optional[tuple[Any, ...]]]]:
-        """So many at a time: texts or rows, how many, and their ids."""
+    def _groups(self, data: Any, column: str, id: Optional[str]) -> Iterator[_Group]:
+        """So many at a time."""
         if self._width:
             rows, count = rows_of(data, self._width)
             view, size = memoryview(rows).cast("B"), (self._width + 7) // 8
             for first in range(0, count, _AT_ONCE):
                 here = min(_AT_ONCE, count - first)
-                yield view[first * size : (first + here) * size], here, None
+                yield _Group(view[first * size : (first + here) * size], here)
             return
         if is_rows(data):
             raise TypeError("the collection is of texts, and these are rows")
-        for texts, own in _texts_of(data, column, id):
-            yield texts, len(texts), own
+        yield from _groups_of_texts(data, Columns(column, id, keep=self._keys))
 
     def id(self, number: int) -> str:
         """The id of a document, also of one that was added a moment ago."""
@@ -211,22 +222,32 @@ class Live:
         return f"<nigh.Live {self.path!r}: {len(self):,} documents, {self.info['in_log']:,} in the log>"
 
 
-def _texts_of(data: Any, column: str, id: Optional[str]) -> Iterator[tuple[tuple[Any, ...], Optional[tuple[Any, ...]]]]:
-    """Texts and ids, so many at a time; what is read once is read as it goes."""
+class _Group(NamedTuple):
+    """Some documents: texts or rows, and what else there is of them."""
+
+    given: Any
+    count: int
+    ids: Optional[tuple[Any, ...]] = None
+    values: Optional[tuple[tuple[Value, ...], ...]] = None
+
+
+def _groups_of_texts(data: Any, columns: Columns) -> Iterator[_Group]:
+    """Texts, so many at a time; what is read once is read as it goes."""
     if isinstance(data, (str, bytes, os.PathLike)):
         raise TypeError("documents come as a list, a generator or a table; find_or_add() takes one text")
     if isinstance(data, Iterator):
         while group := list(itertools.islice(data, _AT_ONCE)):
-            yield from _texts_of(group, column, id)
+            yield from _groups_of_texts(group, columns)
         return
-    source = data_of(data, Columns(column, id)).source
+    source = data_of(data, columns).source
     if len(source) == 1:
         for batch in pyarrow().RecordBatchReader.from_stream(source[0]()):
             for first in range(0, batch.num_rows, _AT_ONCE):
-                columns = batch.slice(first, _AT_ONCE).to_pydict()
-                yield tuple(columns["text"]), tuple(columns["id"]) if "id" in columns else None
+                read = batch.slice(first, _AT_ONCE).to_pydict()
+                yield _Group(tuple(read["text"]), len(read["text"]), tuple(read["id"]) if "id" in read else None)
         return
-    texts, ids = source[0], source[1]
+    texts, ids, values = source[0], source[1], source[5] if len(source) > 5 else None
     for first in range(0, len(texts), _AT_ONCE):
         here = slice(first, first + _AT_ONCE)
-        yield texts[here], None if ids is None else ids[here]
+        own, under = (None if some is None else some[here] for some in (ids, values))
+        yield _Group(texts[here], len(texts[here]), own, under)

@@ -83,3 +83,48 @@ def test_tables(tmp_path):
         tmp_path / "t.nigh", table.to_pylist(), scheme="simhash", keep_keys=["lang"], progress=False
     ) as news:
         assert len(news.search("rain", where="lang = de").matches()) == 1
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A path of a collection by texts that keeps two keys."""
+    record = {"id": "a", "text": "rain and wind in the north of the land tonight", "lang": "en", "site": {"name": "x"}}
+    place = tmp_path / "kept.nigh"
+    nigh.add(place, [record], id="id", scheme="minhash", threshold=0.8, keep_keys=["lang", "site.name"], progress=False)
+    return place
+
+
+def ids_where(place, where):
+    with nigh.Collection(place) as news:
+        return "".join(sorted(match.id for match in news.search("rain", k=20, where=where).matches()))
+
+
+def test_live_brings_values(kept):
+    records = [
+        {"id": "b", "text": "the parliament votes on the budget of next year", "lang": "en", "site": {"name": "y"}},
+        {"id": "c", "text": "Rain and wind in the north of the land tonight!", "lang": "de"},  # there already
+        {"id": "d", "text": "a new museum opens its doors to all in spring", "other": 1},
+    ]
+    with nigh.Live(kept) as live:
+        assert [found.new for found in live.find_or_add_many(iter(records), id="id")] == [True, False, True]
+        assert live.find_or_add("trains are late again this morning and no one knows why", "e", {"lang": "de"}).new
+        assert live.find_or_add("ships carry grain across the sea as they did before", "f").new
+        assert live.find_or_add_many(["a list of texts has nothing but these words"], ids=["g"])[0].new
+    assert ids_where(kept, "lang = en") == "ab" and ids_where(kept, "lang = de") == "e"
+    assert ids_where(kept, "site.name = y") == "b" and ids_where(kept, "not lang in (en, de)") == "dfg"
+
+
+def test_live_refuses_values(kept, tmp_path):
+    with nigh.Live(kept) as live:
+        core = live._core
+        with pytest.raises(nigh.InvalidError, match="1 values, where 2 keys are kept"):
+            core.take(("a text of a few words",), 1, ("b",), (("en",),), True)
+        with pytest.raises(ValueError, match="values of as many documents"):
+            core.take(("a text of a few words",), 1, ("b",), (), True)
+        with pytest.raises(TypeError, match="no tuple, or too many"):
+            core.take(("a text of a few words",), 1, ("b",), (("en",) * 17,), True)
+        with pytest.raises(UnicodeEncodeError):
+            live.find_or_add("a text of a few words", "b", {"lang": "\ud800"})
+        assert len(live) == 1
+    with nigh.Live(tmp_path / "none.nigh") as live:  # keeps no keys: what comes under them is left out
+        assert live.find_or_add("a text of a few words", values={"lang": "en"}).new

@@ -545,10 +545,11 @@ static nigh_status trec_extract(struct job *job) {
 
 /* What a document without an id is known by: where it lies, and what it says. */
 static nigh_status id_make(struct job *job, struct nigh__span place) {
-    char text[NIGH__ID_TEXT_LENGTH + 1];
-    const uint64_t hash = nigh__hash(job->text.text, job->text.length);
+    static const char digits[] = "0123456789abcdef";
+    char text[NIGH__ID_TEXT_LENGTH] = {':'};
+    uint64_t hash = nigh__hash(job->text.text, job->text.length) >> 16;
     struct nigh__array *out = &job->extractor->id;
-    (void)snprintf(text, sizeof text, ":%012" PRIx64, hash >> 16);
+    for (size_t i = NIGH__ID_TEXT_LENGTH; --i > 0; hash >>= 4) text[i] = digits[hash & 15];
     out->count = 0;
     if (!nigh__bytes_append(job->extractor->context, out, place.text, place.length) ||
         !nigh__bytes_append(job->extractor->context, out, text, NIGH__ID_TEXT_LENGTH))
