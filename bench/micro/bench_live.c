@@ -426,6 +426,7 @@ static void measure_texts(struct bench *bench) {
 
 static void measure_peer(const struct bench *bench) {
     char command[1024];
+    printf("\nSQLite, WAL, four indexed columns of 16 bits\n");
     const char *slash = strrchr(bench->self, '/');
     (void)snprintf(command, sizeof command, "'%.*s/peer_sqlite' '%s' %" PRIu64 " %" PRIu64 " 1 64 1024",
                    (int)(slash == NULL ? 1 : slash - bench->self), slash == NULL ? "." : bench->self, bench->folder,
@@ -447,15 +448,30 @@ static void measure_peer(const struct bench *bench) {
 
 /* ------------------------------------------------------------------------- main -- */
 
+static bool wanted(const char *only, const char *part) { return only == NULL || strcmp(only, part) == 0; }
+
+static void run_parts(struct bench *bench, const char *path, const char *only) {
+    if (wanted(only, "prints") || wanted(only, "merging")) make_collection(bench, path, bench->rows);
+    if (wanted(only, "prints")) measure_prints(bench, path);
+    if (wanted(only, "merging")) measure_merging(bench, path);
+    if (wanted(only, "space")) measure_space(bench);
+    if (wanted(only, "peer") && !bench->no_peer) measure_peer(bench);
+    if (wanted(only, "log")) measure_recovery(bench);
+    if (wanted(only, "texts")) measure_texts(bench);
+}
+
 int main(int count, char **arguments) {
-    static const char usage[] = "bench_live [--rows N] [--seconds N] [--texts N] [--log MB] [--no-peer] [--quick]";
+    static const char usage[] = "bench_live [--rows N] [--seconds N] [--texts N] [--log MB] [--no-peer] [--quick] "
+                                "[--only prints|merging|space|peer|log|texts]";
     struct bench bench = {.rows = 10000000, .seconds = 6, .texts = 200000, .log_megabytes = 64, .rng = {.state = 1}};
+    const char *only = NULL;
     const struct measure_option options[] = {
         {.name = "rows", .number = &bench.rows, .least = 1000, .most = 1000000000, .quick = 100000},
         {.name = "seconds", .number = &bench.seconds, .least = 1, .most = 600, .quick = 1},
         {.name = "texts", .number = &bench.texts, .least = 1, .most = 100000000, .quick = 20000},
         {.name = "log", .number = &bench.log_megabytes, .least = 1, .most = 4096, .quick = 8},
         {.name = "no-peer", .flag = &bench.no_peer},
+        {.name = "only", .text = &only},
         {.name = NULL},
     };
     nigh_error error;
@@ -467,16 +483,7 @@ int main(int count, char **arguments) {
     measure_folder_make(bench.folder);
     measure_print_host(stdout, nigh_context_kernel(bench.context));
     path_in(&bench, "prints.nigh", path);
-    make_collection(&bench, path, bench.rows);
-    measure_prints(&bench, path);
-    measure_merging(&bench, path);
-    measure_space(&bench);
-    if (!bench.no_peer) {
-        printf("\nSQLite, WAL, four indexed columns of 16 bits\n");
-        measure_peer(&bench);
-    }
-    measure_recovery(&bench);
-    measure_texts(&bench);
+    run_parts(&bench, path, only);
     measure_folder_remove(bench.folder);
     nigh_context_free(bench.context);
     free(bench.calls);
