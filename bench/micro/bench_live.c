@@ -4,8 +4,8 @@
  * What a durable find-or-add costs beside what the disk can do.
  *
  * Fingerprints of 64 bits, radius 3, half of those asked near one that is there, against a collection of --rows, in
- * batches; before and after each size of batch the disk is asked how many syncs of as many bytes it makes, and how long
- * the slowest of a hundred takes.  Then without syncs, finds while segments are made and merged beside them, the space
+ * batches; with each call the disk is asked for a sync of as many bytes, so that both meet the same disk, and what the
+ * slowest of a hundred takes is told of both.  Then without syncs, finds while segments are made and merged beside them, the space
  * after a merge beside a collection made at once, near-copies of texts beside dedup of the same, the opening of a log
  * that was left, and SQLite (peer/peer_sqlite.c) where it is installed, all in one run: the disk and the machine are
  * other people's too.
@@ -37,6 +37,7 @@ struct bench {
     struct nigh__rng rng;
     uint64_t last;
     double *calls; /* seconds of each */
+    double *syncs; /* the same of the disk */
 };
 
 static void path_in(const struct bench *bench, const char *name, char out[256]) {
@@ -57,30 +58,38 @@ static double p99_of(double *calls, size_t count) {
 /* -------------------------------------------------------------------- the disk -- */
 
 struct disk {
-    double rate; /* syncs a second, of appends of so many bytes */
+    double rate; /* syncs a second, of appends of as many bytes */
     double p99;  /* seconds of one */
 };
 
-static struct disk sync_disk(const struct bench *bench, size_t bytes, double seconds) {
+/* A file to which blocks are appended, each by a sync. */
+struct appended {
     char path[256];
-    uint8_t *block = measure_allocate(bytes, 1);
-    memset(block, 7, bytes);
-    path_in(bench, "sync", path);
-    const int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-    if (file < 0) measure_fail("a file to sync", path);
-    size_t syncs = 0;
-    const double began = measure_wall();
-    while (syncs < MOST_CALLS && measure_wall() - began < seconds) {
-        const double from = measure_wall();
-        if (write(file, block, bytes) != (ssize_t)bytes || fsync(file) != 0) measure_fail("a sync", path);
-        bench->calls[syncs++] = measure_wall() - from;
-    }
-    struct disk disk = {.rate = (double)syncs / (measure_wall() - began)};
-    disk.p99 = p99_of(bench->calls, syncs);
-    (void)close(file);
-    (void)unlink(path);
-    free(block);
-    return disk;
+    int file;
+    uint8_t *block;
+    size_t bytes;
+};
+
+static void append_begin(const struct bench *bench, size_t bytes, struct appended *out) {
+    out->bytes = bytes;
+    out->block = measure_allocate(bytes, 1);
+    memset(out->block, 7, bytes);
+    path_in(bench, "sync", out->path);
+    out->file = open(out->path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+    if (out->file < 0) measure_fail("a file to sync", out->path);
+}
+
+static double append_one(const struct appended *to) {
+    const double from = measure_wall();
+    if (write(to->file, to->block, to->bytes) != (ssize_t)to->bytes || fsync(to->file) != 0)
+        measure_fail("a sync", to->path);
+    return measure_wall() - from;
+}
+
+static void append_end(const struct appended *to) {
+    (void)close(to->file);
+    (void)unlink(to->path);
+    free(to->block);
 }
 
 /* ---------------------------------------------------------------- fingerprints -- */
@@ -142,22 +151,54 @@ struct asked {
     double p99;          /* seconds of a call */
 };
 
-static struct asked ask(struct bench *bench, nigh_live *live, size_t batch, double seconds) {
+/* Seconds of one call. */
+static double ask_batch(struct bench *bench, nigh_live *live, size_t batch) {
     static uint64_t prints[LARGEST_BATCH];
     static nigh_document documents[LARGEST_BATCH];
     static nigh_live_answer answers[LARGEST_BATCH];
     nigh_error error;
-    size_t calls = 0;
-    for (size_t i = 0; i < batch; i++)
+    for (size_t i = 0; i < batch; i++) {
+        prints[i] = next_print(bench, i);
         documents[i] = (nigh_document){.size = sizeof documents[i], .signature = (const uint8_t *)&prints[i]};
+    }
+    const double from = measure_wall();
+    measure_must(nigh_live_find_or_add(live, documents, batch, answers, &error), &error, "find or add");
+    return measure_wall() - from;
+}
+
+static double sum(const double *seconds, size_t count) {
+    double all = 0;
+    for (size_t i = 0; i < count; i++) all += seconds[i];
+    return all;
+}
+
+/* A call and a sync of the disk in turn: the disk is never the same for long. */
+static struct asked ask_beside(struct bench *bench, nigh_live *live, size_t batch, struct disk *disk) {
+    struct appended appended;
+    size_t calls = 0;
+    append_begin(bench, (batch / 2 + 1) * RECORD_BYTES, &appended);
     const double began = measure_wall();
     const double worked = processor_seconds();
-    while (calls < MOST_CALLS && measure_wall() - began < seconds) {
-        for (size_t i = 0; i < batch; i++) prints[i] = next_print(bench, i);
-        const double from = measure_wall();
-        measure_must(nigh_live_find_or_add(live, documents, batch, answers, &error), &error, "find or add");
-        bench->calls[calls++] = measure_wall() - from;
+    while (calls < MOST_CALLS && measure_wall() - began < 2 * (double)bench->seconds) {
+        bench->calls[calls] = ask_batch(bench, live, batch);
+        bench->syncs[calls++] = append_one(&appended);
     }
+    const double count = (double)(calls * batch);
+    struct asked asked = {.rate = count / sum(bench->calls, calls),
+                          .microseconds = (processor_seconds() - worked) / count * 1e6};
+    disk->rate = (double)calls / sum(bench->syncs, calls);
+    asked.p99 = p99_of(bench->calls, calls);
+    disk->p99 = p99_of(bench->syncs, calls);
+    append_end(&appended);
+    return asked;
+}
+
+static struct asked ask(struct bench *bench, nigh_live *live, size_t batch, double seconds) {
+    size_t calls = 0;
+    const double began = measure_wall();
+    const double worked = processor_seconds();
+    while (calls < MOST_CALLS && measure_wall() - began < seconds)
+        bench->calls[calls++] = ask_batch(bench, live, batch);
     const double count = (double)(calls * batch);
     struct asked asked = {.rate = count / (measure_wall() - began),
                           .microseconds = (processor_seconds() - worked) / count * 1e6};
@@ -176,24 +217,22 @@ static void measure_prints(struct bench *bench, const char *path) {
     printf("opened %" PRIu64 " fingerprints in %.1f ms; %" PRIu64 " in memory\n\n", bench->rows, opened * 1e3,
            info.in_memory);
     printf("durable find-or-add, radius %u, one thread\n", RADIUS);
-    printf("batch   disk syncs/s   p99 of one   documents/s   of what the disk can   p99 of a call   in syncs   "
-           "processor us each\n");
+    printf("batch   disk syncs/s   p99 of one   in syncs   documents/s   of what the disk can   p99 of a call   "
+           "in syncs   in p99s   processor us each\n");
     for (size_t i = 0; i < 3; i++) {
-        const size_t bytes = (batches[i] / 2 + 1) * RECORD_BYTES;
-        const struct disk before = sync_disk(bench, bytes, seconds / 3);
-        const struct asked asked = ask(bench, live, batches[i], seconds);
-        const struct disk after = sync_disk(bench, bytes, seconds / 3);
-        const double disk = (before.rate + after.rate) / 2;
-        printf("%5zu   %12.0f   %7.2f ms   %11.0f   %20.2f   %10.2f ms   %8.1f   %17.2f\n", batches[i], disk,
-               (before.p99 + after.p99) / 2 * 1e3, asked.rate, asked.rate / (disk * (double)batches[i]),
-               asked.p99 * 1e3, asked.p99 * disk, asked.microseconds);
+        struct disk disk;
+        const struct asked asked = ask_beside(bench, live, batches[i], &disk);
+        printf("%5zu   %12.0f   %7.2f ms   %8.1f   %11.0f   %20.2f   %10.2f ms   %8.1f   %7.2f   %17.2f\n", batches[i],
+               disk.rate, disk.p99 * 1e3, disk.p99 * disk.rate, asked.rate,
+               asked.rate / (disk.rate * (double)batches[i]), asked.p99 * 1e3, asked.p99 * disk.rate,
+               asked.p99 / disk.p99, asked.microseconds);
     }
     nigh_live_close(live);
     live = open_live(bench, path, NIGH_SYNC_NEVER, 0);
     for (size_t i = 0; i < 3; i++) {
         const struct asked asked = ask(bench, live, batches[i], seconds);
-        printf("%5zu          never   %10s   %11.0f   %20s   %10.2f ms   %8s   %17.2f\n", batches[i], "", asked.rate,
-               "", asked.p99 * 1e3, "", asked.microseconds);
+        printf("%5zu          never   %10s   %8s   %11.0f   %20s   %10.2f ms   %8s   %7s   %17.2f\n", batches[i], "",
+               "", asked.rate, "", asked.p99 * 1e3, "", "", asked.microseconds);
     }
     nigh_live_close(live);
 }
@@ -202,6 +241,9 @@ static void measure_prints(struct bench *bench, const char *path) {
 
 #define SMALL_LOG (UINT64_C(2) << 20)
 #define FINDS 64u /* between two batches that are added */
+
+#define FINDS 64u /* between two looks at how far the thread is */
+#define QUIET_FINDS 200000u
 
 static size_t find_some(struct bench *bench, nigh_live *live, size_t calls, size_t count) {
     nigh_error error;
@@ -216,26 +258,34 @@ static size_t find_some(struct bench *bench, nigh_live *live, size_t calls, size
     return calls;
 }
 
+/* Fills a log, and finds until it is a segment; with the last of ten, until they are one. */
+static size_t find_beside(struct bench *bench, nigh_live *live, size_t calls, nigh_live_info *info) {
+    const uint64_t segments = info->segments;
+    const double seconds = 0.05; /* it may be merged already when this looks */
+    nigh_live_describe(live, info);
+    for (const uint64_t before = info->added; (info->added - before) * RECORD_BYTES <= SMALL_LOG;
+         nigh_live_describe(live, info))
+        (void)ask_batch(bench, live, LARGEST_BATCH);
+    for (const double began = measure_wall();
+         calls + FINDS < MOST_CALLS && (info->segments == segments || measure_wall() - began < seconds);
+         nigh_live_describe(live, info))
+        calls = find_some(bench, live, calls, FINDS);
+    return calls;
+}
+
 /* One find at a time, quiet, and while logs become segments, these get tables, and ten of them become one. */
 static void measure_merging(struct bench *bench, const char *path) {
     nigh_live_info info = {.size = sizeof info};
     nigh_live *live = open_live(bench, path, NIGH_SYNC_NEVER, SMALL_LOG);
-    const size_t quiet_calls = find_some(bench, live, 0, 200000);
-    const double quiet = p99_of(bench->calls, quiet_calls);
+    double quiet[2];
+    quiet[0] = p99_of(bench->calls, find_some(bench, live, 0, QUIET_FINDS));
     size_t calls = 0;
-    double *finds = measure_allocate(MOST_CALLS, sizeof *finds);
-    while (info.merged == 0 && calls + FINDS < MOST_CALLS) {
-        (void)ask(bench, live, LARGEST_BATCH, 1e-4); /* one or some */
-        const size_t some = find_some(bench, live, 0, FINDS);
-        memcpy(finds + calls, bench->calls, some * sizeof *finds);
-        calls += some;
-        nigh_live_describe(live, &info);
-    }
-    const double busy = p99_of(finds, calls);
-    printf("\none find at a time: p99 %.1f us; while %" PRIu64 " segments are made and %" PRIu64
-           " merged %.1f us: %.1f times\n",
-           quiet * 1e6, info.segments, info.merged, busy * 1e6, busy / quiet);
-    free(finds);
+    while (info.merged == 0 && calls + FINDS < MOST_CALLS) calls = find_beside(bench, live, calls, &info);
+    const double busy = p99_of(bench->calls, calls);
+    quiet[1] = p99_of(bench->calls, find_some(bench, live, 0, QUIET_FINDS));
+    printf("\none find at a time: p99 %.2f us quiet before and %.2f behind; %.2f us while %" PRIu64
+           " segments are made and %" PRIu64 " merged: %.1f times\n",
+           quiet[0] * 1e6, quiet[1] * 1e6, busy * 1e6, info.segments, info.merged, 2 * busy / (quiet[0] + quiet[1]));
     nigh_live_close(live);
 }
 
@@ -426,6 +476,7 @@ static void measure_texts(struct bench *bench) {
 
 static void measure_peer(const struct bench *bench) {
     char command[1024];
+    printf("\nSQLite, WAL, four indexed columns of 16 bits\n");
     const char *slash = strrchr(bench->self, '/');
     (void)snprintf(command, sizeof command, "'%.*s/peer_sqlite' '%s' %" PRIu64 " %" PRIu64 " 1 64 1024",
                    (int)(slash == NULL ? 1 : slash - bench->self), slash == NULL ? "." : bench->self, bench->folder,
@@ -447,15 +498,30 @@ static void measure_peer(const struct bench *bench) {
 
 /* ------------------------------------------------------------------------- main -- */
 
+static bool wanted(const char *only, const char *part) { return only == NULL || strcmp(only, part) == 0; }
+
+static void run_parts(struct bench *bench, const char *path, const char *only) {
+    if (wanted(only, "prints") || wanted(only, "merging")) make_collection(bench, path, bench->rows);
+    if (wanted(only, "prints")) measure_prints(bench, path);
+    if (wanted(only, "merging")) measure_merging(bench, path);
+    if (wanted(only, "space")) measure_space(bench);
+    if (wanted(only, "peer") && !bench->no_peer) measure_peer(bench);
+    if (wanted(only, "log")) measure_recovery(bench);
+    if (wanted(only, "texts")) measure_texts(bench);
+}
+
 int main(int count, char **arguments) {
-    static const char usage[] = "bench_live [--rows N] [--seconds N] [--texts N] [--log MB] [--no-peer] [--quick]";
+    static const char usage[] = "bench_live [--rows N] [--seconds N] [--texts N] [--log MB] [--no-peer] [--quick] "
+                                "[--only prints|merging|space|peer|log|texts]";
     struct bench bench = {.rows = 10000000, .seconds = 6, .texts = 200000, .log_megabytes = 64, .rng = {.state = 1}};
+    const char *only = NULL;
     const struct measure_option options[] = {
         {.name = "rows", .number = &bench.rows, .least = 1000, .most = 1000000000, .quick = 100000},
         {.name = "seconds", .number = &bench.seconds, .least = 1, .most = 600, .quick = 1},
         {.name = "texts", .number = &bench.texts, .least = 1, .most = 100000000, .quick = 20000},
         {.name = "log", .number = &bench.log_megabytes, .least = 1, .most = 4096, .quick = 8},
         {.name = "no-peer", .flag = &bench.no_peer},
+        {.name = "only", .text = &only},
         {.name = NULL},
     };
     nigh_error error;
@@ -463,22 +529,15 @@ int main(int count, char **arguments) {
     if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
     bench.self = arguments[0];
     bench.calls = measure_allocate(MOST_CALLS, sizeof *bench.calls);
+    bench.syncs = measure_allocate(MOST_CALLS, sizeof *bench.syncs);
     measure_must(nigh_context_new(NULL, &bench.context, &error), &error, "a context");
     measure_folder_make(bench.folder);
     measure_print_host(stdout, nigh_context_kernel(bench.context));
     path_in(&bench, "prints.nigh", path);
-    make_collection(&bench, path, bench.rows);
-    measure_prints(&bench, path);
-    measure_merging(&bench, path);
-    measure_space(&bench);
-    if (!bench.no_peer) {
-        printf("\nSQLite, WAL, four indexed columns of 16 bits\n");
-        measure_peer(&bench);
-    }
-    measure_recovery(&bench);
-    measure_texts(&bench);
+    run_parts(&bench, path, only);
     measure_folder_remove(bench.folder);
     nigh_context_free(bench.context);
     free(bench.calls);
+    free(bench.syncs);
     return 0;
 }

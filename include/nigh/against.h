@@ -36,7 +36,6 @@ typedef struct nigh_against_options {
     uint32_t radius;  /* what differs in at most so many bits matches; more than all bits is all; NIGH_DEFAULT:
                          nigh_default_radius() of the scheme, which topsig, models and signatures of the caller's own
                          do not have: of these it must be given */
-    int first;        /* non-zero: as `find` NIGH_FIND_FIRST, which it was before there was `find` */
     int add;          /* non-zero: for nigh_against_add(); others can add nothing meanwhile */
     uint32_t snippet; /* with `add`: so many bytes of the beginning of a text are kept beside it; NIGH_DEFAULT: 200 */
     uint64_t limit;   /* take so many documents of a reader of texts; 0: all */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,6 +119,28 @@ void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t 
         nigh__free(context, own);
     else if (map != NULL)
         (void)context->files->unmap(context->files->user, map, length);
+}
+
+struct nigh__map_users {
+    _Atomic uint32_t count;
+};
+
+bool nigh__map_share(const nigh_context *context, struct nigh__map_users **users, struct nigh__map_users **second) {
+    if (*users == NULL) {
+        *users = nigh__alloc(context, 1, sizeof **users);
+        if (*users == NULL) return false;
+        atomic_init(&(*users)->count, 1);
+    }
+    atomic_fetch_add(&(*users)->count, 1);
+    *second = *users;
+    return true;
+}
+
+void nigh__map_leave(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded,
+                     struct nigh__map_users *users) {
+    if (users != NULL && atomic_fetch_sub(&users->count, 1) > 1) return;
+    nigh__free(context, users);
+    nigh__file_unmap(context, map, length, loaded);
 }
 
 void nigh__file_release(struct nigh__file *file) {

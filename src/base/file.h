@@ -43,6 +43,14 @@ nigh_status nigh__file_sync(const struct nigh__file *file, nigh_error *error);
 nigh_status nigh__file_map(const struct nigh__file *file, uint64_t length, const uint8_t **out, nigh_error *error);
 /* Accepts NULL.  `loaded`: the bytes were read into memory of the context, and the mapping is gone. */
 void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded);
+/*
+ * The same where others may look at the mapping too: it goes with the last of them.  `users` counts them, NULL where
+ * there is one; sharing gives a second the mapping, and is false where there is no memory to count in.
+ */
+struct nigh__map_users;
+bool nigh__map_share(const nigh_context *context, struct nigh__map_users **users, struct nigh__map_users **second);
+void nigh__map_leave(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded,
+                     struct nigh__map_users *users);
 /* Closes; errors of close say nothing that sync has not said. */
 void nigh__file_release(struct nigh__file *file);
 

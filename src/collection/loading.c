@@ -25,6 +25,7 @@ struct mapped {
     const uint8_t **map;
     uint64_t length;
     bool *loaded;
+    struct nigh__map_users **users;
 };
 
 /* False after a fault. */
@@ -60,22 +61,29 @@ static nigh_status load(struct loading *loading, const struct mapped *mapped, ni
         nigh__free(loading->context, own);
         return status;
     }
-    nigh__file_unmap(loading->context, *mapped->map, mapped->length, *mapped->loaded);
+    nigh__map_leave(loading->context, *mapped->map, mapped->length, *mapped->loaded, *mapped->users);
+    *mapped->users = NULL;
     *mapped->map = own;
     *mapped->loaded = true;
     return NIGH_OK;
 }
 
 static nigh_status load_segment(struct loading *loading, struct nigh__segment *segment, nigh_error *error) {
-    const struct mapped file = {
-        .path = segment->path, .map = &segment->map, .length = segment->length, .loaded = &segment->loaded};
+    const struct mapped file = {.path = segment->path,
+                                .map = &segment->map,
+                                .length = segment->length,
+                                .loaded = &segment->loaded,
+                                .users = &segment->users};
     nigh_status status = load(loading, &file, error);
     if (status == NIGH_OK) nigh__segment_point(segment);
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS && status == NIGH_OK; kind++) {
         struct nigh__sidecar *sidecar = segment->sidecars[kind];
         if (sidecar == NULL) continue;
-        const struct mapped beside = {
-            .path = sidecar->path, .map = &sidecar->map, .length = sidecar->length, .loaded = &sidecar->loaded};
+        const struct mapped beside = {.path = sidecar->path,
+                                      .map = &sidecar->map,
+                                      .length = sidecar->length,
+                                      .loaded = &sidecar->loaded,
+                                      .users = &sidecar->users};
         status = load(loading, &beside, error);
     }
     return status;

@@ -309,7 +309,7 @@ nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, const
 void nigh__segment_close(struct nigh__segment *segment) {
     if (segment == NULL) return;
     for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) nigh__sidecar_close(segment->sidecars[kind]);
-    nigh__file_unmap(segment->context, segment->map, segment->length, segment->loaded);
+    nigh__map_leave(segment->context, segment->map, segment->length, segment->loaded, segment->users);
     nigh__selection_free(segment->living);
     nigh__free(segment->context, segment->path);
     nigh__free(segment->context, segment->scheme);

@@ -126,7 +126,7 @@ nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct 
 
 void nigh__sidecar_close(struct nigh__sidecar *sidecar) {
     if (sidecar == NULL) return;
-    nigh__file_unmap(sidecar->context, sidecar->map, sidecar->length, sidecar->loaded);
+    nigh__map_leave(sidecar->context, sidecar->map, sidecar->length, sidecar->loaded, sidecar->users);
     nigh__free(sidecar->context, sidecar->path);
     nigh__free(sidecar->context, sidecar);
 }

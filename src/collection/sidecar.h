@@ -57,6 +57,7 @@ struct nigh__sidecar {
     const uint8_t *map;
     uint64_t length;
     bool loaded;                        /* `map` is memory of our own (collection/loading.h) */
+    struct nigh__map_users *users;      /* of the map; owned (collection/maps.h) */
     struct nigh__sidecar_header header; /* checked, and out of anyone's reach */
     struct nigh__section_entry table[NIGH__SIDECAR_SECTIONS];
 };

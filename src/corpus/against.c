@@ -102,15 +102,12 @@ nigh_status nigh__against_check_cost(const nigh_against *against, nigh_error *er
                          nigh__fail_at(error, status, against->path, NIGH_NO_OFFSET, "%s", problem.why));
 }
 
-/* What of a match is asked for; `first` is one way to say it. */
+/* What of a match is asked for. */
 static nigh_status check_find(nigh_against_options *options, nigh_error *error) {
     if ((unsigned)options->find > NIGH_FIND_ANY)
         return nigh__fail(error, NIGH_EINVAL, "%d is no mode of finding", (int)options->find);
     if ((unsigned)options->model > NIGH_WEAK_LINEAR)
         return nigh__fail(error, NIGH_EINVAL, "%d is no model of weak bits", (int)options->model);
-    if (options->first && options->find == NIGH_FIND_ANY)
-        return nigh__fail(error, NIGH_EINVAL, "one match for each is enough: the first, or any");
-    if (options->first) options->find = NIGH_FIND_FIRST;
     if (options->without_numbers && (options->find != NIGH_FIND_ANY || options->method != NIGH_FINDER_PSM))
         return nigh__fail(error, NIGH_EINVAL, "without_numbers goes with the method 'psm' and any match");
     return NIGH_OK;

@@ -47,6 +47,15 @@ struct nigh__growing_place {
     void *user;
     uint32_t threads;
 };
+/*
+ * Of few queries the match of the lowest number, document NIGH_ALL_64 where there is none: as
+ * nigh_growing_finder_find() with the mode NIGH_FIND_FIRST, where the finder takes so many this way.
+ */
+#define NIGH__GROWING_FEW 64u
+bool nigh__growing_takes_few(const nigh_growing_finder *finder, size_t count);
+nigh_status nigh__growing_first(const nigh_growing_finder *finder, const uint64_t *queries, size_t count,
+                                nigh_match *out, nigh_error *error);
+
 nigh_status nigh__growing_place(nigh_growing_finder *finder, const uint8_t *rows, size_t count,
                                 const struct nigh__growing_place *place, nigh_placed *out, nigh_error *error);
 

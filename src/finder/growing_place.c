@@ -39,19 +39,20 @@ struct placing {
 
 static uint64_t base_of(const struct placing *placing) { return placing->place == NULL ? 0 : placing->place->first; }
 
-static nigh_status placing_init(struct placing *placing, nigh_error *error) {
+static nigh_status placing_init(struct placing *placing, size_t count, nigh_error *error) {
     const nigh_growing_finder *finder = placing->finder;
     const nigh_context *context = finder->context;
-    placing->words = nigh__alloc(context, (size_t)PIECE * finder->words, 2 * sizeof(uint64_t));
-    placing->added_rows = nigh__alloc(context, PIECE, nigh__row_bytes(finder->options.width_bits));
-    placing->clusters = nigh__alloc(context, PIECE, sizeof(uint32_t));
-    placing->known = nigh__alloc(context, PIECE, sizeof *placing->known);
-    placing->left = nigh__alloc(context, PIECE, nigh__row_bytes(finder->options.width_bits));
-    placing->left_of = nigh__alloc(context, PIECE, sizeof *placing->left_of);
+    const size_t piece = nigh__smaller(PIECE, count) + (count == 0);
+    placing->words = nigh__alloc(context, piece * finder->words, 2 * sizeof(uint64_t));
+    placing->added_rows = nigh__alloc(context, piece, nigh__row_bytes(finder->options.width_bits));
+    placing->clusters = nigh__alloc(context, piece, sizeof(uint32_t));
+    placing->known = nigh__alloc(context, piece, sizeof *placing->known);
+    placing->left = nigh__alloc(context, piece, nigh__row_bytes(finder->options.width_bits));
+    placing->left_of = nigh__alloc(context, piece, sizeof *placing->left_of);
     if (placing->words == NULL || placing->added_rows == NULL || placing->clusters == NULL || placing->known == NULL ||
         placing->left == NULL || placing->left_of == NULL)
         return nigh__no_memory(error, "for rows");
-    placing->added = placing->words + (size_t)PIECE * finder->words;
+    placing->added = placing->words + piece * finder->words;
     return NIGH_OK;
 }
 
@@ -142,8 +143,27 @@ static nigh_status find_elsewhere(struct placing *placing, nigh_error *error) {
     return status;
 }
 
+/* The same for few of them. */
+static nigh_status find_few(struct placing *placing, nigh_error *error) {
+    const nigh_growing_finder *finder = placing->finder;
+    uint64_t *words = placing->added; /* nothing is added yet */
+    nigh_match found[NIGH__GROWING_FEW];
+    for (size_t i = 0; i < placing->left_count; i++)
+        memcpy(words + i * finder->words, placing->words + placing->left_of[i] * finder->words,
+               finder->words * sizeof *words);
+    const nigh_status status = nigh__growing_first(finder, words, placing->left_count, found, error);
+    for (size_t i = 0; i < placing->left_count && status == NIGH_OK; i++) {
+        if (found[i].document == NIGH_ALL_64) continue;
+        found[i].document += base_of(placing);
+        placing->known[placing->left_of[i]] = found[i];
+    }
+    return status;
+}
+
 static nigh_status find_here(struct placing *placing, nigh_error *error) {
     nigh_results *found = NULL;
+    if (placing->options.mode == NIGH_FIND_FIRST && nigh__growing_takes_few(placing->finder, placing->left_count))
+        return find_few(placing, error);
     const nigh_status status =
         nigh_growing_finder_find(placing->finder, placing->left, placing->left_count, &placing->options, &found, error);
     for (size_t i = 0; i < placing->left_count && status == NIGH_OK; i++) {
@@ -188,7 +208,7 @@ static nigh_status place_all(struct placing placing, const uint8_t *rows, size_t
     nigh_status status = nigh__options_copy(&nigh__find_options_shape, &placing.options, options, error);
     if (status == NIGH_OK)
         status = nigh__padding_check(rows, count, finder->options.width_bits, "row", error); /* before any is added */
-    if (status == NIGH_OK) status = placing_init(&placing, error);
+    if (status == NIGH_OK) status = placing_init(&placing, count, error);
     const uint8_t *weights = placing.options.weights;
     const size_t width_bits = finder->options.width_bits;
     for (size_t at = 0; at < count && status == NIGH_OK; at += PIECE) {

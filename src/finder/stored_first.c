@@ -134,6 +134,7 @@ nigh_status nigh__stored_first_find(const struct nigh__stored_first *first, cons
     struct asking asking = {.first = first, .queries = queries, .out = out};
     struct nigh__parallel parallel = {.context = first->segment->context, .threads = nigh__threads_resolve(threads)};
     for (size_t i = 0; i < count; i++) out[i] = (nigh_match){.document = NIGH_ALL_64};
+    if (count <= PIECE) return look_up_some(&asking, &(struct nigh__items){.end = count, .error = error});
     const uint64_t share = count / parallel.threads + 1;
     return nigh__parallel_run(&parallel, count, share < PIECE ? PIECE : share, look_up_some, &asking, error);
 }

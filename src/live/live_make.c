@@ -16,6 +16,7 @@
 
 #include "base/progress.h"
 #include "base/status.h"
+#include "collection/maps.h"
 #include "collection/merge.h"
 #include "finder/stored.h"
 #include "live/live_parts.h"
@@ -51,6 +52,8 @@ static nigh_status take_over(nigh_live *live, bool spent, nigh_error *error) {
     nigh_collection *newest = NULL;
     nigh_status status = nigh__collection_open_in(live->context, nigh__writer_directory(live->writer), &newest, error);
     if (status != NIGH_OK) return status;
+    nigh__maps_share(newest, live->collection); /* nobody else puts another in its place */
+    nigh__maps_touch(newest);
     pthread_mutex_lock(&live->lock);
     if (live->rows.growing != NULL) status = nigh__live_rows_follow(live, newest, error);
     nigh_collection *before = newest;

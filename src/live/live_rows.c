@@ -335,8 +335,15 @@ static nigh_status ask_stored(const struct asking *asking, const struct nigh__li
     return nigh__stored_first_find(part->stored, queries, asking->count, asking->live->options.threads, found, error);
 }
 
-static nigh_status ask_memory(const struct asking *asking, const struct nigh__live_part *part, nigh_match *found,
-                              nigh_error *error) {
+/* What the finder of a part found becomes a match in the collection. */
+static nigh_match number_in(const struct nigh__live_part *part, nigh_match match) {
+    if (match.document == NIGH_ALL_64) return match;
+    match.document = part->numbers != NULL ? part->numbers[match.document] : part->first + match.document;
+    return match;
+}
+
+static nigh_status ask_many(const struct asking *asking, const struct nigh__live_part *part, nigh_match *found,
+                            nigh_error *error) {
     const nigh_live *live = asking->live;
     const size_t words = nigh__row_words(live->info.width_bits);
     const size_t bytes = nigh__row_bytes(live->info.width_bits);
@@ -354,13 +361,23 @@ static nigh_status ask_memory(const struct asking *asking, const struct nigh__li
     for (size_t i = 0; i < asking->count && status == NIGH_OK; i++) {
         size_t count;
         const nigh_match *matches = nigh_results_matches(results, i, &count);
-        found[i] = (nigh_match){.document = NIGH_ALL_64};
-        if (count == 0) continue;
-        found[i] = matches[0];
-        found[i].document =
-            part->numbers != NULL ? part->numbers[matches[0].document] : part->first + matches[0].document;
+        found[i] = count == 0 ? (nigh_match){.document = NIGH_ALL_64} : matches[0];
     }
     nigh_results_free(results);
+    return status;
+}
+
+static nigh_status ask_memory(const struct asking *asking, const struct nigh__live_part *part, nigh_match *found,
+                              nigh_error *error) {
+    nigh_status status;
+    if (nigh__growing_takes_few(part->memory, asking->count)) {
+        const uint64_t *queries = gather_words(asking);
+        if (queries == NULL) return nigh__no_memory(error, "for queries");
+        status = nigh__growing_first(part->memory, queries, asking->count, found, error);
+    } else {
+        status = ask_many(asking, part, found, error);
+    }
+    for (size_t i = 0; i < asking->count && status == NIGH_OK; i++) found[i] = number_in(part, found[i]);
     return status;
 }
 

@@ -200,7 +200,7 @@ static nigh_status take_all(nigh_against *against, const struct world *world, ni
 
 static void check_way(nigh_context *context, const char *path, bool chunks, const struct world *world,
                       const nigh_against_options *options) {
-    struct expected *all = expect(world, options->first != 0 || options->find == NIGH_FIND_FIRST);
+    struct expected *all = expect(world, options->find == NIGH_FIND_FIRST);
     nigh_against *against = NULL;
     nigh_error error;
     assert_ok(open_place(context, path, chunks, options, &against, &error), &error);
@@ -220,12 +220,11 @@ static void check_ways(nigh_context *context, bool chunks, uint32_t width_bits) 
     char *folder = scratch_new();
     char *path = path_in(folder, "place");
     make_place(context, path, chunks, world);
-    for (unsigned way = 0; way < 24; way++) {
+    for (unsigned way = 0; way < 18; way++) {
         nigh_against_options options = options_for(RADIUS);
-        options.first = way % 4 == 1;
-        options.find = way % 4 == 2 ? NIGH_FIND_FIRST : way % 4 == 3 ? NIGH_FIND_ANY : NIGH_FIND_ALL;
-        options.threads = way / 4 % 2 == 0 ? 1 : 3;
-        options.method = (nigh_finder_method)(way / 8);
+        options.find = way % 3 == 1 ? NIGH_FIND_FIRST : way % 3 == 2 ? NIGH_FIND_ANY : NIGH_FIND_ALL;
+        options.threads = way / 3 % 2 == 0 ? 1 : 3;
+        options.method = (nigh_finder_method)(way / 6);
         check_way(context, path, chunks, world, &options);
     }
     free(path);
@@ -237,14 +236,13 @@ static void check_ways(nigh_context *context, bool chunks, uint32_t width_bits) 
 static void test_find_options(void **state) {
     nigh_against *against = NULL;
     nigh_error error;
-    for (unsigned wrong = 0; wrong < 6; wrong++) {
+    for (unsigned wrong = 0; wrong < 5; wrong++) {
         nigh_against_options options = options_for(RADIUS);
-        options.find = wrong == 0 ? (nigh_find_mode)3 : wrong == 5 ? NIGH_FIND_FIRST : NIGH_FIND_ANY;
+        options.find = wrong == 0 ? (nigh_find_mode)3 : wrong == 4 ? NIGH_FIND_FIRST : NIGH_FIND_ANY;
         options.model = wrong == 1 ? (nigh_weak_model)2 : NIGH_WEAK_GAUSSIAN;
-        options.first = wrong == 2;
-        options.without_numbers = wrong >= 3;
-        options.method = wrong == 4 ? NIGH_FINDER_AUTO : NIGH_FINDER_PSM;
-        if (wrong == 3) /* is right, of a collection */
+        options.without_numbers = wrong >= 2;
+        options.method = wrong == 3 ? NIGH_FINDER_AUTO : NIGH_FINDER_PSM;
+        if (wrong == 2) /* is right, of a collection */
             assert_int_equal(nigh_against_open_chunks(*state, "none", &options, &against, &error), NIGH_EINVAL);
         else
             assert_int_equal(nigh_against_open(*state, "none", &options, &against, &error), NIGH_EINVAL);
