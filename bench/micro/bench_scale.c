@@ -32,7 +32,7 @@
 #define PATH_ROOM 128u
 
 struct bench {
-    const char *tool, *memory;
+    const char *tool, *memory, *make;
     uint64_t documents, files, shards, most_plain;
     char folder[MEASURE_FOLDER];
     char inputs[MAX_FILES][PATH_ROOM];
@@ -206,8 +206,8 @@ static void run_stages(const struct bench *bench, const char *shards) {
     struct cost sum = {0, 0, 0};
     uint64_t disk = 0;
     struct words words = command(bench);
-    const char *const more[] = {"--work", bench->work, "--plan", "--shards", shards, "-o", "/dev/null"};
-    for (size_t i = 0; i + 2 < sizeof more / sizeof more[0]; i++) say(&words, more[i]);
+    const char *const more[] = {"--work", bench->work, "--plan", "--shards", shards};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) say(&words, more[i]);
     say_inputs(bench, &words);
     (void)fflush(stdout);
     (void)run(bench, &words);
@@ -268,6 +268,7 @@ static const char usage[] =
     "  --memory SIZE   of a process (default 4G)\n"
     "  --plain N       leave out the plain run beyond so many documents (default 30000000)\n"
     "  --tool FILE     what is run (default build/nigh)\n"
+    "  --make FOLDER   only make the documents, there\n"
     "  --quick         20000 documents: to see that it works\n";
 
 int main(int count, char **arguments) {
@@ -284,10 +285,12 @@ int main(int count, char **arguments) {
         {.name = "plain", .number = &bench.most_plain, .least = 0, .most = 10000000000},
         {.name = "memory", .text = &bench.memory},
         {.name = "tool", .text = &bench.tool},
+        {.name = "make", .text = &bench.make},
         {.name = NULL},
     };
     if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
-    measure_folder_make(bench.folder);
+    if (bench.make == NULL) measure_folder_make(bench.folder);
+    if (bench.make != NULL) (void)snprintf(bench.folder, sizeof bench.folder, "%s", bench.make);
     for (uint64_t i = 0; i < bench.files; i++)
         (void)snprintf(bench.inputs[i], PATH_ROOM, "%s/in-%" PRIu64 ".jsonl", bench.folder, i);
     (void)snprintf(bench.plain, PATH_ROOM, "%s/plain.jsonl", bench.folder);
@@ -295,6 +298,7 @@ int main(int count, char **arguments) {
     (void)snprintf(bench.work, PATH_ROOM, "%s/work", bench.folder);
     measure_print_host(stdout, "");
     make_inputs(&bench);
+    if (bench.make != NULL) return 0;
     compare(&bench);
     measure_folder_remove(bench.folder);
     return 0;

@@ -21,8 +21,7 @@
 #include "support/support.h"
 
 #define INPUTS 5u
-#define ROOMY (UINT64_C(4) << 20) /* bytes of memory, */
-#define TIGHT (UINT64_C(8) << 10) /* and too few for the bits of all documents */
+#define TIGHT (UINT64_C(8) << 10) /* bytes of memory: too few for the bits of all documents */
 
 struct world {
     nigh_context *context;
@@ -96,7 +95,7 @@ static void world_open(struct world *world) {
     world->staged = path_in(world->folder, "staged");
     nigh_dedup_options_init(&world->options);
     world->options.score_key = "score";
-    world->options.memory_bytes = ROOMY;
+    world->options.memory_bytes = 4 << 20;
     world->options.temporary = world->folder;
 }
 
@@ -178,8 +177,8 @@ static void check_shards(struct world *world, uint32_t shards, const struct nigh
     nigh_staged_info info = {.size = sizeof info};
     char *work = path_in(world->folder, "work");
     remove_tree(work);
-    world->options.memory_bytes = shards == 2 ? TIGHT : ROOMY;
     nigh_staged *staged = open_staged(world, work, shards);
+    if (shards == 2) staged->settled->options.memory_bytes = TIGHT;
     staged->settled->narrow = *narrow;
     run_stages(staged);
     assert_ok(nigh_staged_write(staged, NIGH_ALL, world->staged, NULL, NULL, &error), &error);
