@@ -45,7 +45,11 @@ struct writing {
     struct nigh__array line; /* of char: of JSON, as it is written */
     struct nigh__pack pack;
     unsigned formats; /* met so far */
-    uint64_t next;    /* document */
+    nigh__dedup_verdict_next *ask;
+    void *user;
+    struct nigh__dedup_verdict verdict; /* on the next document, */
+    bool left;                          /* if there is one */
+    uint64_t next;                      /* its number among documents */
     uint64_t records;
 };
 
@@ -191,19 +195,32 @@ static nigh_status put_whole(struct writing *writing, const struct nigh__record 
 
 /* ----------------------------------------------------------------- the pass */
 
+/* Those of a deduplication that is in memory. */
+static nigh_status next_in_memory(void *user, struct nigh__dedup_verdict *out, nigh_error *error) {
+    const struct writing *writing = user;
+    (void)error;
+    if (writing->next == writing->dedup->documents.count) return NIGH_END;
+    const struct nigh__duplicate *document = nigh__dedup_document(writing->dedup, writing->next);
+    *out = (struct nigh__dedup_verdict){document->number, document->kept == writing->next};
+    return NIGH_OK;
+}
+
+static nigh_status look_ahead(struct writing *writing, nigh_error *error) {
+    const nigh_status status = writing->ask(writing->user, &writing->verdict, error);
+    writing->left = status == NIGH_OK;
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
 static nigh_status fail_changed(const char *source, nigh_error *error) {
     return nigh__fail_at(error, NIGH_ECORRUPT, source, NIGH_NO_OFFSET, "changed while it was being read");
 }
 
 /* A record with a number: kept unless it is of a document that goes, or that is left out. */
 static nigh_status record_write(struct writing *writing, const struct nigh__record *record, nigh_error *error) {
-    const nigh_dedup *dedup = writing->dedup;
-    bool left = writing->next < dedup->documents.count;
-    const struct nigh__duplicate *document = left ? nigh__dedup_document(dedup, writing->next) : NULL;
-    if (left && document->number < record->number)
+    if (writing->left && writing->verdict.number < record->number)
         return fail_changed(nigh__batch_bytes(&writing->batch, record->source), error);
-    bool is_document = left && document->number == record->number;
-    bool keep = !is_document || document->kept == writing->next || writing->annotate;
+    bool is_document = writing->left && writing->verdict.number == record->number;
+    bool keep = !is_document || writing->verdict.stays || writing->annotate;
     bool left_out = false;
     nigh_status status = is_document ? NIGH_OK : is_left_out(writing, record, &left_out, error);
     if (status != NIGH_OK || left_out) return status;
@@ -216,15 +233,15 @@ static nigh_status record_write(struct writing *writing, const struct nigh__reco
         else
             status = put_raw(writing, record, error);
     }
-    writing->next += is_document;
-    return status;
+    if (status != NIGH_OK || !is_document) return status;
+    writing->next++;
+    return look_ahead(writing, error);
 }
 
 /* Whether as many documents were read as were asked for, and the last of them is written. */
 static bool is_done(const struct writing *writing) {
     const nigh_dedup *dedup = writing->dedup;
-    return dedup->options.limit != 0 && dedup->documents.count >= dedup->options.limit &&
-           writing->next == dedup->documents.count;
+    return dedup->options.limit != 0 && dedup->documents.count >= dedup->options.limit && !writing->left;
 }
 
 static nigh_status batch_write(struct writing *writing, nigh_error *error) {
@@ -258,7 +275,7 @@ static nigh_status all_write(struct writing *writing, nigh_error *error) {
         nigh__rereading_explain(writing->dedup->source, error);
         return batch->status;
     }
-    if (writing->next != writing->dedup->documents.count)
+    if (writing->left)
         return fail_changed(nigh__rereading_name(writing->dedup->source), error);
     return nigh__rereading_check(writing->dedup->source, writing->reader, error);
 }
@@ -269,6 +286,7 @@ static nigh_status pass_write(struct writing *writing, struct nigh__output *outp
     writing->line = (struct nigh__array)NIGH__ARRAY(char);
     nigh__pack_init(&writing->pack, nigh__pack_kind(writing->path), output);
     nigh_status status = nigh__rereading_open_raw(dedup->source, &writing->reader, error);
+    if (status == NIGH_OK) status = look_ahead(writing, error);
     if (status == NIGH_OK) status = all_write(writing, error);
     if (status == NIGH_OK) status = nigh__pack_finish(&writing->pack, error);
     if (status == NIGH_OK) status = nigh__output_flush(output, error);
@@ -318,16 +336,29 @@ static nigh_status check_use(const nigh_dedup *dedup, const char *path, const ni
     return nigh__dedup_check_formats(nigh__rereading_formats(dedup->source), options->annotate != 0, error);
 }
 
-nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,
+static nigh_status write_all(struct writing *writing, const nigh_dedup_write_options *options,
                              nigh_dedup_written *written, nigh_error *error) {
     nigh_dedup_write_options known;
     nigh_status status = nigh__options_copy(&nigh__dedup_write_options_shape, &known, options, error);
-    if (status == NIGH_OK) status = check_use(dedup, path, &known, error);
+    if (status == NIGH_OK) status = check_use(writing->dedup, writing->path, &known, error);
     if (status != NIGH_OK) return status;
-    struct writing writing = {.dedup = dedup, .path = path, .annotate = known.annotate != 0};
-    status = known.stream != NULL ? write_to_stream(&writing, known.stream, error) : write_to_file(&writing, error);
+    writing->annotate = known.annotate != 0;
+    status = known.stream != NULL ? write_to_stream(writing, known.stream, error) : write_to_file(writing, error);
     if (status != NIGH_OK || written == NULL) return status;
-    nigh_dedup_written done = {.size = sizeof done, .records = writing.records, .bytes = writing.pack.bytes};
+    nigh_dedup_written done = {.size = sizeof done, .records = writing->records, .bytes = writing->pack.bytes};
     nigh__info_copy(written, &done, sizeof done);
     return NIGH_OK;
+}
+
+nigh_status nigh_dedup_write(nigh_dedup *dedup, const char *path, const nigh_dedup_write_options *options,
+                             nigh_dedup_written *written, nigh_error *error) {
+    struct writing writing = {.dedup = dedup, .path = path, .ask = next_in_memory, .user = &writing};
+    return write_all(&writing, options, written, error);
+}
+
+nigh_status nigh__dedup_write_verdicts(nigh_dedup *dedup, nigh__dedup_verdict_next *next, void *user, const char *path,
+                                       const nigh_dedup_write_options *options, nigh_dedup_written *written,
+                                       nigh_error *error) {
+    struct writing writing = {.dedup = dedup, .path = path, .ask = next, .user = user};
+    return write_all(&writing, options, written, error);
 }

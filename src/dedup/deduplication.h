@@ -114,6 +114,18 @@ static inline struct nigh__sorter_options nigh__dedup_sorting(const nigh_dedup *
                                          .threads = threads};
 }
 
+/* Whether a document stays; they come in the order of the input. */
+struct nigh__dedup_verdict {
+    uint64_t number; /* of its record in the input */
+    bool stays;
+};
+typedef nigh_status nigh__dedup_verdict_next(void *user, struct nigh__dedup_verdict *out, nigh_error *error);
+
+/* nigh_dedup_write() where verdicts come from elsewhere; NIGH_END after the last.  Without annotating. */
+nigh_status nigh__dedup_write_verdicts(nigh_dedup *dedup, nigh__dedup_verdict_next *next, void *user, const char *path,
+                                       const nigh_dedup_write_options *options, nigh_dedup_written *written,
+                                       nigh_error *error);
+
 /* nigh_dedup_run() and nigh_dedup_rows(), with halves of words up to another size. */
 nigh_status nigh__dedup_run(nigh_context *context, const char *const *paths, size_t count,
                             const nigh_text_reader_options *reading, const nigh_dedup_options *options,

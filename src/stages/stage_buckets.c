@@ -1,267 +1,190 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stage buckets: postings of one band and key come together, and with them the bits of their documents.
+ * The stage buckets: documents that share the key of a band, and which of them are near enough to be candidates.
  *
- *     1  keys are marked in a table, as in one run (candidates_bands.c), so that those that occur once are not sorted
- *     2  the others are sorted by id, and go by beside the bits of all documents
- *     3  with these they are sorted by band, key and id: bucket after bucket
- *
- * Of a bucket with few members all pairs are compared (buckets.c says how near they must be).  A crowd is passed on as
- * it comes by: it is not in memory, and what is decided of it needs the members that stay (crowd_lists.h).
+ * All buckets lie in a row, by band and high half of the key, and each task has a run of them.  Where the bits of all
+ * documents fit into three quarters of the memory they are loaded, and band after band is sorted and compared, in 8
+ * bytes a key that is shared; else the keys of all its bands get the bits of their documents by sorting.
  */
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "dedup/candidates.h"
-#include "dedup/crowd_lists.h"
-#include "stages/stage_work.h"
+#include "stages/bucket_join.h"
 
-#define SLOT_BITS_MIN 12u
-#define SLOT_BITS_MAX 32u
-#define SLOTS_OF_ONE 4u
-#define RECENT_BITS 16u
-#define JOINED_WORDS 8u /* of a record of bucket, low half, id, bits and features */
-#define MEMBERS (NIGH__CROWD_MEMBERS + 1)
+#define TOGETHER 512u
+#define AHEAD 16u
+#define KEY_BITS 32u
 
 struct bucketing {
     const nigh_staged *staged;
-    uint32_t shard;
-    struct nigh__stage_writer *writer;
     const uint64_t *bases;
-    uint32_t posting_words;
-    uint64_t *table; /* pairs of words: bits of slots seen, and seen again */
-    unsigned slot_bits;
-    struct nigh__sorter *by_id;  /* of id, bucket, low half */
-    struct nigh__sorter *joined; /* with bits, by bucket */
-    struct nigh__sorter_cursor wanted;
-    uint64_t document; /* whose bits are the next, in a file */
-    /* The bucket at hand. */
-    uint64_t bucket, low;
-    uint64_t members; /* so many came by */
-    uint64_t crowds;
-    uint64_t ids[MEMBERS], features[MEMBERS];
-    uint64_t rows[MEMBERS * NIGH__ROW_WORDS];
-    uint32_t distances[MEMBERS];
-    uint32_t radius;
-    uint64_t most;    /* members that are all compared */
-    double least;     /* as in dedup/buckets.h */
-    uint64_t *recent; /* pairs written lately */
+    struct nigh__bucket_keys keys;
+    struct nigh__bucket_comparison comparison;
+    uint64_t begin, end;   /* buckets of the task */
+    uint64_t *rows;        /* bits of all documents; NULL: they do not fit */
+    uint32_t *features;    /* and how many features they have, where that matters */
+    uint64_t loaded;       /* documents */
+    uint32_t words;        /* of a record of key, low half and number */
+    struct nigh__sorter *sorter;
 };
 
-/* ------------------------------------------------------------- shared keys -- */
+/* ------------------------------------------------------------------ the run -- */
 
-static uint64_t slot_of(const struct bucketing *bucketing, uint64_t bucket) {
-    return nigh__mix(~bucket) >> (64 - bucketing->slot_bits);
+/* The first bucket of a task. */
+static uint64_t begin_of(const nigh_staged *staged, uint32_t shard) {
+    const uint64_t bands = staged->settled->plan->bands;
+    const uint64_t whole = (bands << KEY_BITS) / staged->shards;
+    const uint64_t rest = (bands << KEY_BITS) % staged->shards;
+    return whole * shard + (shard < rest ? shard : rest);
 }
 
-static nigh_status mark_keys(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    const struct bucketing *bucketing = user;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t *record = records + i * bucketing->posting_words;
-        const uint64_t slot = slot_of(bucketing, record[0]);
-        const uint64_t bit = UINT64_C(1) << (slot % 64);
-        uint64_t *words = &bucketing->table[slot / 64 * 2];
-        if (!nigh__id_fits(bucketing->staged, bucketing->bases, record[bucketing->posting_words - 1]))
-            return nigh__staged_nonsense(bucketing->staged, NIGH_STAGE_POSTINGS, shard, error);
-        words[1] |= words[0] & bit;
-        words[0] |= bit;
+/* Keys of a band that are ours; false: none. */
+static bool keys_of(const struct bucketing *bucketing, uint32_t band, uint32_t *least, uint32_t *most) {
+    const uint64_t begin = (uint64_t)band << KEY_BITS;
+    const uint64_t end = begin + (UINT64_C(1) << KEY_BITS);
+    if (bucketing->end <= begin || bucketing->begin >= end) return false;
+    *least = bucketing->begin <= begin ? 0 : (uint32_t)bucketing->begin;
+    *most = bucketing->end >= end ? UINT32_MAX : (uint32_t)bucketing->end - 1;
+    return true;
+}
+
+/* --------------------------------------------------------------------- rows -- */
+
+static nigh_status load_rows(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
+    struct bucketing *bucketing = user;
+    if (count > bucketing->bases[shard + 1] - bucketing->loaded)
+        return nigh__staged_nonsense(bucketing->staged, NIGH_STAGE_SIGN, shard, error);
+    for (size_t i = 0; i < count; i++, bucketing->loaded++) {
+        const uint64_t *record = records + i * NIGH__BITS_WORDS;
+        memcpy(bucketing->rows + bucketing->loaded * NIGH__ROW_WORDS, record, NIGH__ROW_WORDS * sizeof *record);
+        if (bucketing->features != NULL) bucketing->features[bucketing->loaded] = (uint32_t)record[NIGH__ROW_WORDS];
     }
     return NIGH_OK;
 }
 
-static nigh_status add_shared(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    const struct bucketing *bucketing = user;
-    const uint32_t words = bucketing->posting_words;
+/* Loads the bits where there is room for them. */
+static nigh_status make_rows(struct bucketing *bucketing, nigh_error *error) {
+    const nigh_staged *staged = bucketing->staged;
+    const uint64_t documents = bucketing->bases[staged->shards];
+    const bool counts = bucketing->comparison.least > 0;
+    const size_t row = NIGH__ROW_WORDS * sizeof(uint64_t);
+    const uint64_t room = staged->settled->options.memory_bytes / 4 * 3;
+    if (documents >= room / (row + (counts ? sizeof(uint32_t) : 0))) return NIGH_OK;
+    bucketing->rows = nigh__alloc_large(staged->context, (size_t)documents + 1, row);
+    if (counts) bucketing->features = nigh__alloc_large(staged->context, (size_t)documents + 1, sizeof(uint32_t));
+    if (bucketing->rows == NULL || (counts && bucketing->features == NULL))
+        return nigh__no_memory(error, "to find candidates");
     nigh_status status = NIGH_OK;
-    (void)shard;
+    for (uint32_t i = 0; status == NIGH_OK && i < staged->shards; i++) {
+        status = nigh__staged_each_of(staged, NIGH_STAGE_SIGN, i, NIGH__SIGN_BITS, NIGH__BITS_WORDS, load_rows,
+                                      bucketing, error);
+        if (status == NIGH_OK && bucketing->loaded != bucketing->bases[i + 1])
+            status = nigh__staged_nonsense(staged, NIGH_STAGE_SIGN, i, error);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------ with the rows -- */
+
+static nigh_status add_postings(void *user, const struct nigh__posting *postings, size_t count, nigh_error *error) {
+    const struct bucketing *bucketing = user;
+    uint64_t records[2 * TOGETHER];
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i += TOGETHER) {
+        const size_t part = nigh__smaller(count - i, TOGETHER);
+        for (size_t k = 0; k < part; k++) {
+            const struct nigh__posting *posting = &postings[i + k];
+            uint64_t *record = &records[k * bucketing->words];
+            record[0] = (uint64_t)posting->key << KEY_BITS | (bucketing->words == 1 ? posting->number : posting->low);
+            if (bucketing->words == 2) record[1] = posting->number;
+        }
+        status = nigh__sorter_add(bucketing->sorter, records, part, error);
+    }
+    return status;
+}
+
+static inline uint64_t number_in(const uint64_t *record, uint32_t words) {
+    return words == 1 ? (uint32_t)record[0] : record[1];
+}
+
+static nigh_status compare_records(struct bucketing *bucketing, uint32_t band, const uint64_t *records, size_t count,
+                                   nigh_error *error) {
+    const uint32_t words = bucketing->words;
+    nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t *record = records + i * words;
-        const uint64_t slot = slot_of(bucketing, record[0]);
-        if ((bucketing->table[slot / 64 * 2 + 1] >> (slot % 64) & 1) == 0) continue;
-        const uint64_t wanted[3] = {record[words - 1], record[0], words == 3 ? record[1] : 0};
-        status = nigh__sorter_add(bucketing->by_id, wanted, 1, error);
+        const uint64_t number = number_in(record, words);
+        if (i + AHEAD < count)
+            __builtin_prefetch(bucketing->rows + number_in(record + (size_t)AHEAD * words, words) * NIGH__ROW_WORDS);
+        const struct nigh__bucket_member member = {
+            .bucket = (uint64_t)band << KEY_BITS | record[0] >> KEY_BITS,
+            .low = words == 1 ? 0 : (uint32_t)record[0],
+            .number = number,
+            .row = bucketing->rows + number * NIGH__ROW_WORDS,
+            .features = bucketing->features == NULL ? 0 : bucketing->features[number]};
+        status = nigh__bucket_comparison_add(&bucketing->comparison, &member, error);
     }
     return status;
 }
 
-/* Whether low halves count is the same for all. */
-static nigh_status find_width(struct bucketing *bucketing, uint64_t *postings, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    *postings = 0;
-    for (uint32_t i = 0; status == NIGH_OK && i < bucketing->staged->shards; i++) {
-        struct nigh__stage_reader reader;
-        uint64_t wide = 0;
-        status = nigh__staged_read(bucketing->staged, NIGH_STAGE_POSTINGS, i, &reader, error);
-        if (status == NIGH_OK) status = nigh__staged_info(&reader, NIGH__POSTINGS_INFO, &wide, 1, error);
-        if (status == NIGH_OK) {
-            bucketing->posting_words = wide != 0 ? 3 : 2;
-            *postings += nigh__stage_words(&reader, NIGH__POSTINGS_POSTINGS + bucketing->shard) / (wide != 0 ? 3 : 2);
-        }
-        nigh__stage_reader_release(&reader);
-    }
-    return status;
-}
-
-static nigh_status make_table(struct bucketing *bucketing, uint64_t postings, nigh_error *error) {
-    const nigh_staged *staged = bucketing->staged;
-    const uint64_t most = staged->settled->options.memory_bytes / 8; /* bytes, four slots each */
-    bucketing->slot_bits = SLOT_BITS_MIN;
-    while (bucketing->slot_bits < SLOT_BITS_MAX && UINT64_C(1) << bucketing->slot_bits < postings * SLOTS_OF_ONE &&
-           UINT64_C(1) << (bucketing->slot_bits - 1) <= most)
-        bucketing->slot_bits++;
-    bucketing->table = nigh__alloc_table(staged->context, (size_t)1 << (bucketing->slot_bits - 2), 1);
-    bucketing->recent = nigh__alloc_table(staged->context, (size_t)2 << RECENT_BITS, sizeof *bucketing->recent);
-    return bucketing->table == NULL || bucketing->recent == NULL ? nigh__no_memory(error, "to find candidates")
-                                                                 : NIGH_OK;
-}
-
-static nigh_status select_shared(struct bucketing *bucketing, nigh_error *error) {
-    const nigh_staged *staged = bucketing->staged;
-    const uint32_t section = NIGH__POSTINGS_POSTINGS + bucketing->shard;
-    uint64_t postings = 0;
-    nigh_status status = find_width(bucketing, &postings, error);
-    if (status == NIGH_OK) status = make_table(bucketing, postings, error);
-    if (status == NIGH_OK)
-        status = nigh__staged_each(staged, NIGH_STAGE_POSTINGS, section, bucketing->posting_words, mark_keys, bucketing,
-                                   error);
-    if (status == NIGH_OK) status = nigh__staged_sorter(staged, 3, 3, false, 4, &bucketing->by_id, error);
-    if (status == NIGH_OK)
-        status = nigh__staged_each(staged, NIGH_STAGE_POSTINGS, section, bucketing->posting_words, add_shared,
-                                   bucketing, error);
-    return status == NIGH_OK ? nigh__sorter_finish(bucketing->by_id, error) : status;
-}
-
-/* -------------------------------------------------------------------- bits -- */
-
-/* All postings of one document get its bits. */
-static nigh_status join_document(struct bucketing *bucketing, uint64_t id, const uint64_t *bits, nigh_error *error) {
-    const uint64_t *wanted = NULL;
-    nigh_status status;
-    while ((status = nigh__sorter_peek(&bucketing->wanted, &wanted, error)) == NIGH_OK && wanted != NULL &&
-           wanted[0] == id) {
-        uint64_t record[JOINED_WORDS] = {wanted[1], wanted[2], id};
-        memcpy(record + 3, bits, NIGH__BITS_WORDS * sizeof *bits);
-        status = nigh__sorter_add(bucketing->joined, record, 1, error);
-        if (status != NIGH_OK) break;
-        bucketing->wanted.next++;
-    }
-    return status;
-}
-
-static nigh_status join_bits(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    struct bucketing *bucketing = user;
-    nigh_status status = NIGH_OK;
-    for (size_t i = 0; status == NIGH_OK && i < count; i++)
-        status = join_document(bucketing, nigh__id_make(shard, bucketing->document++), records + i * NIGH__BITS_WORDS,
-                               error);
-    return status;
-}
-
-static nigh_status join_all(struct bucketing *bucketing, nigh_error *error) {
-    const nigh_staged *staged = bucketing->staged;
-    const uint64_t *left = NULL;
-    nigh_status status = nigh__staged_sorter(staged, JOINED_WORDS, 3, false, 4, &bucketing->joined, error);
-    bucketing->wanted = (struct nigh__sorter_cursor){.sorter = bucketing->by_id, .words = 3};
-    for (uint32_t i = 0; status == NIGH_OK && i < staged->shards; i++) {
-        bucketing->document = 0;
-        status = nigh__staged_each_of(staged, NIGH_STAGE_SIGN, i, NIGH__SIGN_BITS, NIGH__BITS_WORDS, join_bits,
-                                      bucketing, error);
-    }
-    if (status == NIGH_OK) status = nigh__sorter_peek(&bucketing->wanted, &left, error);
-    if (status == NIGH_OK && left != NULL)
-        status = nigh__staged_nonsense(staged, NIGH_STAGE_SIGN, (uint32_t)nigh__id_shard(left[0]), error);
-    return status == NIGH_OK ? nigh__sorter_finish(bucketing->joined, error) : status;
-}
-
-/* ----------------------------------------------------------------- buckets -- */
-
-static nigh_status put_pair(struct bucketing *bucketing, uint64_t a, uint64_t b, nigh_error *error) {
-    const uint64_t pair[NIGH__PAIR_WORDS] = {a < b ? a : b, a < b ? b : a};
-    const uint64_t both = nigh__mix(pair[0]) + pair[1];
-    uint64_t *recent = &bucketing->recent[(nigh__mix(both) >> (64 - RECENT_BITS)) * 2];
-    if (recent[0] == pair[0] && recent[1] == pair[1]) return NIGH_OK;
-    memcpy(recent, pair, sizeof pair);
-    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_PAIRS + nigh__stage_share(bucketing->staged, both), pair,
-                           NIGH__PAIR_WORDS, error);
-}
-
-static nigh_status compare_all(struct bucketing *bucketing, nigh_error *error) {
-    const struct nigh__hamming *hamming = bucketing->staged->context->hamming;
-    nigh_status status = NIGH_OK;
-    for (size_t i = 0; status == NIGH_OK && i + 1 < bucketing->members; i++) {
-        const uint64_t *row = bucketing->rows + i * NIGH__ROW_WORDS;
-        const size_t others = (size_t)bucketing->members - i - 1;
-        if (hamming->rows(row, row + NIGH__ROW_WORDS, others, NIGH__ROW_WORDS, bucketing->distances) >
-            bucketing->radius)
-            continue;
-        for (size_t j = i + 1; status == NIGH_OK && j < bucketing->members; j++)
-            if (bucketing->distances[j - i - 1] <= bucketing->radius &&
-                (bucketing->least == 0 || nigh__lengths_fit(bucketing->least, (uint32_t)bucketing->features[i],
-                                                            (uint32_t)bucketing->features[j])))
-                status = put_pair(bucketing, bucketing->ids[i], bucketing->ids[j], error);
-    }
-    return status;
-}
-
-static nigh_status put_member(struct bucketing *bucketing, uint64_t id, nigh_error *error) {
-    const uint64_t words[NIGH__CROWD_WORDS] = {nigh__id_make(bucketing->shard, bucketing->crowds),
-                                               bucketing->bucket >> 32, id};
-    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_CROWDS, words, NIGH__CROWD_WORDS, error);
-}
-
-static nigh_status end_bucket(struct bucketing *bucketing, nigh_error *error) {
-    nigh_status status = NIGH_OK;
-    if (bucketing->members > bucketing->most)
-        bucketing->crowds++;
-    else
-        status = compare_all(bucketing, error);
-    bucketing->members = 0;
-    return status;
-}
-
-static nigh_status add_member(struct bucketing *bucketing, const uint64_t *record, nigh_error *error) {
-    const uint64_t place = bucketing->members++;
-    if (place > bucketing->most) return put_member(bucketing, record[2], error);
-    bucketing->ids[place] = record[2];
-    bucketing->features[place] = record[3 + NIGH__ROW_WORDS];
-    memcpy(bucketing->rows + place * NIGH__ROW_WORDS, record + 3, NIGH__ROW_WORDS * sizeof *record);
-    nigh_status status = NIGH_OK;
-    for (uint64_t i = 0; status == NIGH_OK && place == bucketing->most && i <= place; i++) /* now it is a crowd */
-        status = put_member(bucketing, bucketing->ids[i], error);
-    return status;
-}
-
-/* Whether a record is of the bucket at hand: where its low half is not known, any will do. */
-static bool is_of_bucket(const struct bucketing *bucketing, const uint64_t *record) {
-    return bucketing->members > 0 && record[0] == bucketing->bucket &&
-           (bucketing->low == 0 || record[1] == bucketing->low);
-}
-
-static nigh_status compare_buckets(struct bucketing *bucketing, nigh_error *error) {
+static nigh_status compare_band(struct bucketing *bucketing, uint32_t band, uint32_t least, uint32_t most,
+                                nigh_error *error) {
+    const nigh_dedup *settled = bucketing->staged->settled;
+    struct nigh__sorter_options options = nigh__dedup_sorting(settled, bucketing->words, 4, settled->options.threads);
     const uint64_t *records = NULL;
     size_t count = 0;
-    nigh_status status;
-    while ((status = nigh__sorter_next(bucketing->joined, &records, &count, error)) == NIGH_OK) {
-        for (size_t i = 0; status == NIGH_OK && i < count; i++) {
-            const uint64_t *record = records + i * JOINED_WORDS;
-            if (!is_of_bucket(bucketing, record)) {
-                status = end_bucket(bucketing, error);
-                bucketing->bucket = record[0];
-                bucketing->low = record[1];
-            }
-            if (status == NIGH_OK) status = add_member(bucketing, record, error);
-        }
-        if (status != NIGH_OK) return status;
-    }
-    return status == NIGH_END ? end_bucket(bucketing, error) : status;
+    options.key_words = 1;
+    options.key_bits = bucketing->words == 1 ? KEY_BITS : 0;
+    nigh_status status = nigh__sorter_new(bucketing->staged->context, &options, &bucketing->sorter, error);
+    if (status == NIGH_OK)
+        status = nigh__bucket_keys_each(&bucketing->keys, band, least, most, add_postings, bucketing, error);
+    if (status == NIGH_OK) status = nigh__sorter_finish(bucketing->sorter, error);
+    while (status == NIGH_OK && (status = nigh__sorter_next(bucketing->sorter, &records, &count, error)) == NIGH_OK)
+        status = compare_records(bucketing, band, records, count, error);
+    nigh__sorter_free(bucketing->sorter);
+    bucketing->sorter = NULL;
+    return status == NIGH_END ? nigh__bucket_comparison_end(&bucketing->comparison, error) : status;
 }
 
-static void settle(struct bucketing *bucketing) {
-    const nigh_dedup_options *options = &bucketing->staged->settled->options;
-    bucketing->radius = nigh__crowd_find_radius(options->threshold);
-    bucketing->most = nigh__smaller(options->bucket_budget, NIGH__CROWD_MEMBERS);
-    bucketing->least = options->no_verify ? options->threshold : 0;
+static nigh_status compare_bands(struct bucketing *bucketing, nigh_error *error) {
+    nigh_status status = NIGH_OK;
+    uint32_t least = 0;
+    uint32_t most = 0;
+    for (uint32_t band = 0; status == NIGH_OK && band < bucketing->staged->settled->plan->bands; band++)
+        if (keys_of(bucketing, band, &least, &most)) status = compare_band(bucketing, band, least, most, error);
+    return status;
+}
+
+/* --------------------------------------------------------- without the rows -- */
+
+static nigh_status join_bands(struct bucketing *bucketing, nigh_error *error) {
+    struct nigh__bucket_join join;
+    uint32_t least = 0;
+    uint32_t most = 0;
+    nigh_status status = nigh__bucket_join_init(bucketing->staged, bucketing->bases, &join, error);
+    for (uint32_t band = 0; status == NIGH_OK && band < bucketing->staged->settled->plan->bands; band++) {
+        join.band = band;
+        if (keys_of(bucketing, band, &least, &most))
+            status = nigh__bucket_keys_each(&bucketing->keys, band, least, most, nigh__bucket_join_add, &join, error);
+    }
+    if (status == NIGH_OK) status = nigh__bucket_join_compare(&join, &bucketing->comparison, error);
+    nigh__bucket_join_release(&join);
+    return status;
+}
+
+/* ----------------------------------------------------------------- the task -- */
+
+static nigh_status find_candidates(struct bucketing *bucketing, nigh_error *error) {
+    const uint64_t whole = UINT64_C(1) << KEY_BITS;
+    const uint64_t own = bucketing->end - bucketing->begin;
+    nigh_status status =
+        nigh__bucket_keys_init(bucketing->staged, bucketing->bases, own < whole ? own : whole, &bucketing->keys, error);
+    if (status == NIGH_OK) status = make_rows(bucketing, error);
+    if (status != NIGH_OK) return status;
+    bucketing->words =
+        bucketing->keys.wide ? 2 : nigh__number_pair_words(bucketing->bases[bucketing->staged->shards]);
+    return bucketing->rows != NULL ? compare_bands(bucketing, error) : join_bands(bucketing, error);
 }
 
 nigh_status nigh__stage_buckets(const nigh_staged *staged, uint32_t shard, struct nigh__stage_writer *writer,
@@ -269,17 +192,17 @@ nigh_status nigh__stage_buckets(const nigh_staged *staged, uint32_t shard, struc
     uint64_t *bases = NULL;
     struct bucketing *bucketing = nigh__alloc_zero(staged->context, 1, sizeof *bucketing);
     if (bucketing == NULL) return nigh__no_memory(error, "to find candidates");
-    *bucketing = (struct bucketing){.staged = staged, .shard = shard, .writer = writer};
-    settle(bucketing);
+    *bucketing = (struct bucketing){
+        .staged = staged, .begin = begin_of(staged, shard), .end = begin_of(staged, shard + 1)};
     nigh_status status = nigh__staged_bases(staged, &bases, error);
     bucketing->bases = bases;
-    if (status == NIGH_OK) status = select_shared(bucketing, error);
-    if (status == NIGH_OK) status = join_all(bucketing, error);
-    if (status == NIGH_OK) status = compare_buckets(bucketing, error);
-    nigh__sorter_free(bucketing->by_id);
-    nigh__sorter_free(bucketing->joined);
-    nigh__free(staged->context, bucketing->table);
-    nigh__free(staged->context, bucketing->recent);
+    if (status == NIGH_OK)
+        status = nigh__bucket_comparison_init(staged, shard, bases, writer, &bucketing->comparison, error);
+    if (status == NIGH_OK) status = find_candidates(bucketing, error);
+    nigh__bucket_keys_release(&bucketing->keys);
+    nigh__bucket_comparison_release(&bucketing->comparison);
+    nigh__free(staged->context, bucketing->rows);
+    nigh__free(staged->context, bucketing->features);
     nigh__free(staged->context, bases);
     nigh__free(staged->context, bucketing);
     return status;

@@ -106,7 +106,7 @@ nigh_status nigh__stage_copies(const nigh_staged *staged, uint32_t shard, struct
     if (status == NIGH_OK)
         status = nigh__staged_sorter(staged, NIGH__MARK_WORDS, ID + 1, false, 2, &copying.sorter, error);
     if (status == NIGH_OK)
-        status = nigh__staged_each(staged, NIGH_STAGE_SIGN, NIGH__SIGN_MARKS + shard, NIGH__MARK_WORDS, add_marks,
+        status = nigh__staged_each(staged, NIGH_STAGE_SIGN, nigh__sign_marks(staged, shard), NIGH__MARK_WORDS, add_marks,
                                    &copying, error);
     if (status == NIGH_OK) status = find_sets(&copying, error);
     if (status == NIGH_OK) status = nigh__stage_add(writer, NIGH__COPIES_INFO, copying.info, words, error);

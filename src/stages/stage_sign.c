@@ -12,7 +12,7 @@
 #include "dedup/gather.h"
 #include "dedup/order.h"
 #include "signature/band_keys.h"
-#include "stages/stage_work.h"
+#include "stages/key_strips.h"
 
 struct made {
     struct nigh__mark set;
@@ -25,8 +25,9 @@ struct signing {
     uint32_t shard;
     struct nigh__stage_writer *writer;
     struct nigh__pass_plan *plan;
+    struct nigh__strip_writer strips;
     uint64_t info[NIGH__SIGN_INFO_WORDS];
-    uint64_t keys[NIGH__MAX_BANDS];
+    uint64_t featured; /* bits of documents, since the last whole word */
 };
 
 static nigh_status work(struct nigh__pass_worker *worker, const nigh_text *text, const struct nigh__features *features,
@@ -49,21 +50,28 @@ static nigh_status add_mark(struct signing *signing, const struct made *made, co
     const struct nigh__mark *mark = has_features ? &made->set : text;
     const uint64_t words[NIGH__MARK_WORDS] = {mark->words[0], (mark->words[1] & ~UINT64_C(1)) | has_features,
                                               text->words[0], id, merit};
-    return nigh__stage_add(signing->writer, NIGH__SIGN_MARKS + nigh__stage_share(signing->staged, words[0]), words,
-                           NIGH__MARK_WORDS, error);
+    const uint32_t section = nigh__sign_marks(signing->staged, nigh__stage_share(signing->staged, words[0]));
+    return nigh__stage_add(signing->writer, section, words, NIGH__MARK_WORDS, error);
 }
 
-static nigh_status add_row(struct signing *signing, const struct made *made, const uint8_t *tail, nigh_error *error) {
+static nigh_status put_featured(struct signing *signing, nigh_error *error) {
+    const uint64_t word = signing->featured;
+    signing->featured = 0;
+    return nigh__stage_add(signing->writer, NIGH__SIGN_FEATURED, &word, 1, error);
+}
+
+static nigh_status add_row(struct signing *signing, const struct made *made, const uint8_t *tail, uint64_t document,
+                           nigh_error *error) {
     uint64_t bits[NIGH__BITS_WORDS] = {0};
     const size_t row = NIGH__BAND_BITS / 8;
+    const bool has_features = made->features > 0;
     bits[NIGH__ROW_WORDS] = made->features;
-    if (made->features > 0) {
-        memcpy(bits, tail, row);
-        memcpy(signing->keys, tail + row, signing->plan->bands * sizeof(uint64_t));
-    }
+    if (has_features) memcpy(bits, tail, row);
     nigh_status status = nigh__stage_add(signing->writer, NIGH__SIGN_BITS, bits, NIGH__BITS_WORDS, error);
-    if (status != NIGH_OK || made->features == 0) return status;
-    return nigh__stage_add(signing->writer, NIGH__SIGN_KEYS, signing->keys, signing->plan->bands, error);
+    if (status == NIGH_OK)
+        status = nigh__strip_writer_add(&signing->strips, has_features ? tail + row : NULL, error);
+    signing->featured |= (uint64_t)has_features << document % 64;
+    return status == NIGH_OK && document % 64 == 63 ? put_featured(signing, error) : status;
 }
 
 static nigh_status take(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
@@ -81,7 +89,7 @@ static nigh_status take(void *user, uint64_t document, const nigh_text *text, co
     signing->info[NIGH__SIGN_SIGNED] += made.features > 0;
     signing->info[NIGH__SIGN_BYTES_TEXT] += text->text_length;
     nigh_status status = nigh__stage_add(signing->writer, NIGH__SIGN_DOCS, words, NIGH__DOCUMENT_WORDS, error);
-    if (status == NIGH_OK) status = add_row(signing, &made, product + sizeof made, error);
+    if (status == NIGH_OK) status = add_row(signing, &made, product + sizeof made, document, error);
     if (status == NIGH_OK)
         status = add_mark(signing, &made, &mark, nigh__id_make(signing->shard, document), merit, error);
     return status;
@@ -103,6 +111,8 @@ static nigh_status sign_inputs(struct signing *signing, nigh_dedup *dedup, nigh_
     const struct nigh__pass_step step = {
         .stage = "reading", .projects = true, .work = work, .take = take, .user = signing};
     nigh_status status = nigh__pass_run(dedup, dedup->plan, &step, NULL, error);
+    if (status == NIGH_OK) status = nigh__strip_writer_finish(&signing->strips, error);
+    if (status == NIGH_OK && signing->info[NIGH__SIGN_DOCUMENTS] % 64 != 0) status = put_featured(signing, error);
     if (status != NIGH_OK) return status;
     const struct nigh__rereading_met met = nigh__rereading_met(dedup->source);
     signing->info[NIGH__SIGN_RECORDS] = met.records;
@@ -118,9 +128,12 @@ nigh_status nigh__stage_sign(const nigh_staged *staged, uint32_t shard, struct n
     nigh_status status = nigh__staged_dedup(staged, nigh__staged_range(staged, shard), &dedup, error);
     if (status != NIGH_OK) return status;
     struct signing signing = {.staged = staged, .shard = shard, .writer = writer, .plan = dedup->plan};
-    if (dedup->source != NULL) status = sign_inputs(&signing, dedup, error);
+    status = nigh__strip_writer_init(staged, shard, writer, &signing.strips, error);
+    signing.info[NIGH__SIGN_NARROW] = signing.strips.narrow;
+    if (status == NIGH_OK && dedup->source != NULL) status = sign_inputs(&signing, dedup, error);
     if (status == NIGH_OK)
         status = nigh__stage_add(writer, NIGH__SIGN_INFO, signing.info, NIGH__SIGN_INFO_WORDS, error);
+    nigh__strip_writer_release(&signing.strips);
     nigh_dedup_free(dedup);
     return status;
 }

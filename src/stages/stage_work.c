@@ -17,9 +17,9 @@ struct stage {
 };
 
 static const struct stage stages[NIGH_STAGE_COUNT] = {
-    [NIGH_STAGE_SIGN] = {"sign", NIGH__SIGN_MARKS, 1, nigh__stage_sign},
+    [NIGH_STAGE_SIGN] = {"sign", NIGH__SIGN_KEYS, 1, nigh__stage_sign}, /* and those of keys */
     [NIGH_STAGE_COPIES] = {"copies", NIGH__COPIES_MEMBERS, 1, nigh__stage_copies},
-    [NIGH_STAGE_POSTINGS] = {"postings", NIGH__POSTINGS_POSTINGS, 1, nigh__stage_postings},
+    [NIGH_STAGE_POSTINGS] = {"postings", NIGH__POSTINGS_SECTIONS, 0, nigh__stage_postings},
     [NIGH_STAGE_BUCKETS] = {"buckets", NIGH__BUCKETS_PAIRS, 1, nigh__stage_buckets},
     [NIGH_STAGE_PAIRS] = {"pairs", NIGH__PAIRS_SECTIONS, 0, nigh__stage_pairs},
     [NIGH_STAGE_COMPONENTS] = {"components", NIGH__COMPONENTS_TASKS, 3, nigh__stage_components},
@@ -36,7 +36,8 @@ uint32_t nigh_staged_tasks(const nigh_staged *staged, nigh_stage stage) {
 size_t nigh_staged_inputs(const nigh_staged *staged, uint32_t shard) { return nigh__staged_range(staged, shard).count; }
 
 uint32_t nigh__staged_sections(const nigh_staged *staged, nigh_stage stage) {
-    return stages[stage].own + stages[stage].shared * staged->shards;
+    const uint32_t own = stage == NIGH_STAGE_SIGN ? nigh__sign_marks(staged, 0) : stages[stage].own;
+    return own + stages[stage].shared * staged->shards;
 }
 
 /* ------------------------------------------------------------------ reading -- */

@@ -7,16 +7,17 @@
  *         INFO            enum nigh__sign_info
  *         DOCUMENTS       number of the record, hash of the text (2 words), merit          in order
  *         BITS            256 bits (4), features                                           in order
- *         KEYS            a key for each band
+ *         FEATURED        a bit for each: whether it has features                          in order
+ *         KEYS + b        high halves of the keys of band b, and behind the last band all low halves (key_strips.h)
  *         MARKS + p       mark of the set (2), hash of the text, id, merit
  *     copies      p   by mark
  *         INFO            enum nigh__copies_info, then of each shard: documents with features that are not the first
  *         SETS            first, best, merit of the first, of the best: of sets of two or more, numbered as they come
  *         MEMBERS + s     number of the set, id
  *     postings    s
- *         INFO            1 where low halves of keys count
- *         POSTINGS + q    band and high half of the key, low half (where they count), id   of firsts with features
- *     buckets     q   by band and high half
+ *         INFO            enum nigh__postings_info
+ *         FIRSTS          a bit for each document: whether it has features and is the first of its set
+ *     buckets     q   a run of buckets, in the order of band and high half
  *         CROWDS          number of the crowd, band, id                                    crowd by crowd
  *         PAIRS + r       id, larger id
  *     pairs       r   by both ids
@@ -45,6 +46,7 @@
 
 #include "base/rng.h"
 #include "dedup/deduplication.h"
+#include "dedup/pass.h"
 #include "stages/stage_file.h"
 
 #define NIGH__ID_BITS 40u
@@ -58,16 +60,18 @@ enum nigh__sign_info {
     NIGH__SIGN_FORMATS,
     NIGH__SIGN_LOST,
     NIGH__SIGN_BYTES_TEXT,
+    NIGH__SIGN_NARROW, /* so many documents, or more, have no low halves of keys */
     NIGH__SIGN_INFO_WORDS
 };
+enum nigh__postings_info { NIGH__POSTINGS_WIDE, NIGH__POSTINGS_BEFORE, NIGH__POSTINGS_INFO_WORDS };
 enum nigh__copies_info { NIGH__COPIES_COPIES, NIGH__COPIES_INFO_WORDS };
 enum nigh__components_info { NIGH__COMPONENTS_COUNT, NIGH__COMPONENTS_LARGEST, NIGH__COMPONENTS_INFO_WORDS };
 enum nigh__verify_info { NIGH__VERIFY_VERIFIED, NIGH__VERIFY_TRUNCATED, NIGH__VERIFY_INFO_WORDS };
 
 /* Sections: those that are for one task each come last, N of them from the number on. */
-enum { NIGH__SIGN_INFO, NIGH__SIGN_DOCS, NIGH__SIGN_BITS, NIGH__SIGN_KEYS, NIGH__SIGN_MARKS };
+enum { NIGH__SIGN_INFO, NIGH__SIGN_DOCS, NIGH__SIGN_BITS, NIGH__SIGN_FEATURED, NIGH__SIGN_KEYS };
 enum { NIGH__COPIES_INFO, NIGH__COPIES_SETS, NIGH__COPIES_MEMBERS };
-enum { NIGH__POSTINGS_INFO, NIGH__POSTINGS_POSTINGS };
+enum { NIGH__POSTINGS_INFO, NIGH__POSTINGS_FIRSTS, NIGH__POSTINGS_SECTIONS };
 enum { NIGH__BUCKETS_CROWDS, NIGH__BUCKETS_PAIRS };
 enum { NIGH__PAIRS_DISTINCT, NIGH__PAIRS_SECTIONS };
 enum { NIGH__COMPONENTS_INFO, NIGH__COMPONENTS_TASKS }; /* NEEDED, PAIRS, CROWDS: N each */
@@ -126,6 +130,11 @@ static inline uint64_t nigh__id_document(uint64_t id) { return id & ((UINT64_C(1
 /* Which of the tasks a number goes to. */
 static inline uint32_t nigh__stage_share(const nigh_staged *staged, uint64_t number) {
     return (uint32_t)((nigh__mix(number) >> 32) * staged->shards >> 32);
+}
+
+/* The section of a sign file that has the marks for a task of copies; those before it are of keys, two a band. */
+static inline uint32_t nigh__sign_marks(const nigh_staged *staged, uint32_t task) {
+    return NIGH__SIGN_KEYS + 2 * staged->settled->plan->bands + task;
 }
 
 /* The inputs of a shard. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * After the last stage: who stays, and writing it.  A document stays where its set does and it is the best of it.
+ * Verdicts go by beside the inputs: numbers of records come from sign files as they are asked for.
  *
- * Cost: a bit for each document of all shards, and what nigh_dedup_write() takes for those that are written.
+ * Cost: two bits for each document of all shards.
  */
 #include <string.h>
 
@@ -16,11 +17,16 @@
 struct outcome {
     const nigh_staged *staged;
     uint64_t *bases;
-    uint64_t *gone;       /* bits: of the first of a set, whether the set goes; of others nothing */
-    uint64_t *leaves;     /* bits, of all documents */
-    nigh_dedup *dedup;    /* while it is filled */
-    uint64_t number_base; /* of records before those of the shard that goes by */
-    uint64_t document;    /* the next */
+    uint64_t *gone;    /* bits: of the first of a set, whether the set goes; of others nothing */
+    uint64_t *leaves;  /* bits, of all documents */
+    nigh_dedup *dedup; /* whose source is what is written */
+    /* Verdicts as they go by. */
+    uint32_t shard, end;              /* the one that goes by, and past the last */
+    struct nigh__stage_reader reader; /* of its sign file */
+    const uint64_t *records;          /* at hand, */
+    size_t left;                      /* so many */
+    uint64_t number_base;             /* of records before those of the shard */
+    uint64_t document;                /* the next, among all */
 };
 
 static uint64_t number_of(const struct outcome *outcome, uint64_t id) {
@@ -52,11 +58,13 @@ static void release(struct outcome *outcome) {
     nigh__free(context, outcome->bases);
     nigh__free(context, outcome->gone);
     nigh__free(context, outcome->leaves);
+    nigh__stage_reader_release(&outcome->reader);
 }
 
-/* To be released, also after a failure. */
-static nigh_status find(const nigh_staged *staged, struct outcome *out, nigh_error *error) {
-    *out = (struct outcome){.staged = staged};
+/* Of the documents of some shards.  To be released, also after a failure. */
+static nigh_status find(const nigh_staged *staged, uint32_t first, uint32_t end, struct outcome *out,
+                        nigh_error *error) {
+    *out = (struct outcome){.staged = staged, .shard = first, .end = end};
     nigh_status status = nigh__staged_bases(staged, &out->bases, error);
     if (status != NIGH_OK) return status;
     const uint64_t documents = out->bases[staged->shards];
@@ -65,41 +73,67 @@ static nigh_status find(const nigh_staged *staged, struct outcome *out, nigh_err
     if (out->leaves == NULL) return NIGH_ENOMEM;
     for (uint32_t i = 0; status == NIGH_OK && i < staged->shards; i++)
         status = nigh__staged_each(staged, NIGH_STAGE_VERIFY, NIGH__VERIFY_GONE + i, 1, mark_gone, out, error);
-    for (uint32_t i = 0; status == NIGH_OK && i < staged->shards; i++)
+    for (uint32_t i = first; status == NIGH_OK && i < end; i++)
         status = nigh__members_each(staged, out->bases, i, mark_member, out, error);
     return status;
 }
 
 /* ------------------------------------------------------------------- writing -- */
 
-static nigh_status add_documents(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    struct outcome *outcome = user;
-    nigh_dedup *dedup = outcome->dedup;
-    for (size_t i = 0; i < count; i++, outcome->document++) {
-        if (outcome->document == outcome->bases[shard + 1])
-            return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, shard, error);
-        const uint64_t own = dedup->documents.count;
-        struct nigh__duplicate *document = nigh__array_add(dedup->context, &dedup->documents, 1);
-        if (document == NULL) return nigh__no_memory(error, "to write what is kept");
-        const bool leaves = nigh__bit_is_set(outcome->leaves, outcome->document);
-        *document = (struct nigh__duplicate){.number = outcome->number_base + records[i * NIGH__DOCUMENT_WORDS],
-                                             .kept = leaves ? NIGH__NO_DOCUMENT : own};
+/* The records of the next shard. */
+static nigh_status begin_shard(struct outcome *outcome, nigh_error *error) {
+    nigh_status status =
+        nigh__staged_read(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, &outcome->reader, error);
+    outcome->document = outcome->bases[outcome->shard];
+    if (status == NIGH_OK) nigh__stage_begin(&outcome->reader, NIGH__SIGN_DOCS);
+    return status;
+}
+
+static nigh_status end_shard(struct outcome *outcome, nigh_error *error) {
+    uint64_t info[NIGH__SIGN_INFO_WORDS];
+    const uint32_t shard = outcome->shard++;
+    nigh__stage_reader_release(&outcome->reader);
+    if (outcome->document != outcome->bases[shard + 1])
+        return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, shard, error);
+    nigh_status status =
+        nigh__staged_info_of(outcome->staged, NIGH_STAGE_SIGN, shard, info, NIGH__SIGN_INFO_WORDS, error);
+    if (status == NIGH_OK) outcome->number_base += info[NIGH__SIGN_RECORDS];
+    return status;
+}
+
+static nigh_status next_block(struct outcome *outcome, nigh_error *error) {
+    nigh_status status = NIGH_END;
+    while (status == NIGH_END && outcome->shard < outcome->end) {
+        status = outcome->reader.context == NULL ? begin_shard(outcome, error) : NIGH_OK;
+        if (status == NIGH_OK)
+            status = nigh__stage_next(&outcome->reader, NIGH__DOCUMENT_WORDS, &outcome->records, &outcome->left, error);
+        const nigh_status ended = status == NIGH_END ? end_shard(outcome, error) : NIGH_OK;
+        if (ended != NIGH_OK) return ended;
     }
+    return status;
+}
+
+static nigh_status next_verdict(void *user, struct nigh__dedup_verdict *out, nigh_error *error) {
+    struct outcome *outcome = user;
+    nigh_status status = outcome->left > 0 ? NIGH_OK : next_block(outcome, error);
+    if (status != NIGH_OK) return status;
+    if (outcome->document == outcome->bases[outcome->shard + 1])
+        return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, error);
+    *out = (struct nigh__dedup_verdict){.number = outcome->number_base + outcome->records[0],
+                                        .stays = !nigh__bit_is_set(outcome->leaves, outcome->document)};
+    outcome->document++;
+    outcome->records += NIGH__DOCUMENT_WORDS;
+    outcome->left--;
     return NIGH_OK;
 }
 
-/* The documents of some shards, and what the stage sign has met there. */
-static nigh_status fill(struct outcome *outcome, uint32_t first, uint32_t end, nigh_error *error) {
+/* What the stage sign has met in those shards. */
+static nigh_status resume(struct outcome *outcome, nigh_error *error) {
     struct nigh__rereading_met met = {0};
     nigh_status status = NIGH_OK;
-    for (uint32_t i = first; status == NIGH_OK && i < end; i++) {
-        uint64_t info[NIGH__SIGN_INFO_WORDS];
+    for (uint32_t i = outcome->shard; status == NIGH_OK && i < outcome->end; i++) {
+        uint64_t info[NIGH__SIGN_INFO_WORDS] = {0};
         status = nigh__staged_info_of(outcome->staged, NIGH_STAGE_SIGN, i, info, NIGH__SIGN_INFO_WORDS, error);
-        if (status != NIGH_OK) return status;
-        outcome->document = outcome->bases[i];
-        outcome->number_base = met.records;
-        status = nigh__staged_each_of(outcome->staged, NIGH_STAGE_SIGN, i, NIGH__SIGN_DOCS, NIGH__DOCUMENT_WORDS,
-                                      add_documents, outcome, error);
         met.records += info[NIGH__SIGN_RECORDS];
         met.bytes_read += info[NIGH__SIGN_BYTES_READ];
         met.formats |= (unsigned)info[NIGH__SIGN_FORMATS];
@@ -129,12 +163,13 @@ nigh_status nigh_staged_write(nigh_staged *staged, uint32_t shard, const char *p
     const struct nigh__input_range range =
         all ? (struct nigh__input_range){0, staged->inputs.count} : nigh__staged_range(staged, shard);
     struct outcome outcome = {.staged = staged};
-    nigh_status status = find(staged, &outcome, error);
+    nigh_status status = find(staged, all ? 0 : shard, all ? staged->shards : shard + 1, &outcome, error);
     if (status == NIGH_OK) status = nigh__staged_dedup(staged, range, &outcome.dedup, error);
-    if (status == NIGH_OK) status = fill(&outcome, all ? 0 : shard, all ? staged->shards : shard + 1, error);
+    if (status == NIGH_OK) status = resume(&outcome, error);
     if (status == NIGH_OK)
-        status = outcome.dedup->source == NULL ? write_nothing(staged, path, options, written, error)
-                                               : nigh_dedup_write(outcome.dedup, path, options, written, error);
+        status = outcome.dedup->source == NULL
+                     ? write_nothing(staged, path, options, written, error)
+                     : nigh__dedup_write_verdicts(outcome.dedup, next_verdict, &outcome, path, options, written, error);
     nigh_dedup_free(outcome.dedup);
     release(&outcome);
     return status;
@@ -185,7 +220,7 @@ nigh_status nigh_staged_describe(nigh_staged *staged, nigh_staged_info *out, nig
     uint64_t components[NIGH__COMPONENTS_INFO_WORDS] = {0};
     struct outcome outcome = {.staged = staged};
     if (staged->settled == NULL) return nigh__fail(error, NIGH_EINVAL, "nigh_staged_use() was not called");
-    nigh_status status = find(staged, &outcome, error);
+    nigh_status status = find(staged, 0, staged->shards, &outcome, error);
     if (status == NIGH_OK) status = add_infos(staged, &info, error);
     if (status == NIGH_OK) status = measure_files(staged, &info, error);
     if (status == NIGH_OK)

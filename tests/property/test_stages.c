@@ -21,6 +21,7 @@
 #include "support/support.h"
 
 #define INPUTS 5u
+#define TIGHT (UINT64_C(8) << 10) /* bytes of memory: too few for the bits of all documents */
 
 struct world {
     nigh_context *context;
@@ -177,6 +178,7 @@ static void check_shards(struct world *world, uint32_t shards, const struct nigh
     char *work = path_in(world->folder, "work");
     remove_tree(work);
     nigh_staged *staged = open_staged(world, work, shards);
+    if (shards == 2) staged->settled->options.memory_bytes = TIGHT;
     staged->settled->narrow = *narrow;
     run_stages(staged);
     assert_ok(nigh_staged_write(staged, NIGH_ALL, world->staged, NULL, NULL, &error), &error);
