@@ -141,10 +141,10 @@ static void add_stage(struct scripts *scripts, size_t stage) {
 
 static const char submit_opening[] = "#!/bin/bash\n"
                                      "# Submits the stages of a de-duplication, each to begin once all tasks of the "
-                                     "one before it have ended well; where\n"
-                                     "# one fails, Slurm takes the rest from the queue.  Written by 'nigh dedup "
-                                     "--slurm'.  May be run again once the jobs\n"
-                                     "# have left the queue: what was done is not done again.\n";
+                                     "one before it have ended well; where one\n"
+                                     "# fails, Slurm takes the rest from the queue.  Written by 'nigh dedup --slurm'.  "
+                                     "May be run again once the jobs have left\n"
+                                     "# the queue: what was done is not done again.\n";
 
 static const char submit_closing[] =
     "\ncommand -v sbatch > /dev/null || { echo 'submit.sh: there is no sbatch here' >&2; exit 2; }\n"
