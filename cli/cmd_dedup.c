@@ -88,14 +88,24 @@ static const struct cli_option options[] = {
                "with --work and inputs: cut every stage into N tasks (default 1)"),
     CLI_NUMBER(0, "processes", PLACE(processes), "N", 1, 1024, NULL,
                "with --work: do the tasks of a stage in N processes at a time, which share threads and memory"),
+    CLI_FLAG(0, "slurm", PLACE(slurm),
+             "with --work and -o: write scripts for Slurm to FOLDER/slurm, a job array for each stage and submit.sh, "
+             "which submits them. With '{}' in the name of -o each shard writes a file, its number in place of '{}'"),
+    CLI_FLAG(0, "submit", PLACE(submit), "with --slurm: run submit.sh"),
+    CLI_LIST(0, "sbatch", PLACE(sbatch), "OPTION",
+             "with --slurm: give OPTION to sbatch, such as --partition=long; may be given again. It comes before what "
+             "the scripts say of memory and time"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
 
-static const char *const usage[] = {
-    "[OPTION]... INPUT... -o FILE", "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
-    "--work FOLDER [OPTION]... INPUT... -o FILE", "--work FOLDER --stage NAME --shard I/N", NULL};
+static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
+                                    "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
+                                    "--work FOLDER [OPTION]... INPUT... -o FILE",
+                                    "--work FOLDER --stage NAME --shard I/N",
+                                    "--work FOLDER --slurm [--submit] [OPTION]... INPUT... -o FILE",
+                                    NULL};
 
 static const char *const description[] = {
     "Finds documents that are nearly the same, and writes the input without them. INPUT is anything that 'nigh index' "
@@ -146,6 +156,9 @@ static const char *const stage_paragraphs[] = {
     "A task whose file is there, whole and sound, does nothing; a file that is damaged or another plan's is made "
     "again. "
     "Inputs that have changed since the plan was made are refused. The folder can be removed afterwards.",
+    "--slurm writes the job arrays for it; each begins once all tasks of the one before it have ended well. Memory is "
+    "asked for by the plan, with --memory (default 1G) for sorting. A task that is killed, or whose machine goes down, "
+    "goes back to the queue. After an error the rest is taken from the queue; submit again once the reason is gone.",
     "Stages are for --method minhash, and for -o alone; docs/cluster.md says what each does, and what it costs.",
     NULL,
 };
@@ -163,6 +176,7 @@ static const struct cli_example examples[] = {
     {"nigh dedup --pairs - --features chars:8 sources/", "near-copies in source code, as pairs"},
     {"nigh dedup fingerprints.npy --distance 4 -o distinct.npy", "signatures of your own"},
     {"nigh dedup --work w --shards 8 --processes 2 in-*.jsonl -o out.jsonl", "in stages; goes on after a crash"},
+    {"nigh dedup --work w --shards 64 --slurm --submit in-*.jsonl -o out.jsonl", "the same on a cluster"},
     {NULL, NULL},
 };
 

@@ -31,7 +31,8 @@ struct dedup_values {
     const char *work;
     const char *stage;
     struct cli_number shards, processes;
-    bool plan;
+    struct cli_list sbatch; /* options for it */
+    bool plan, slurm, submit;
 };
 
 struct deduper {

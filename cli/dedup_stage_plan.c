@@ -2,37 +2,42 @@
 /*
  * What each stage of a plan needs.  How many documents there are is estimated from the first ones; bytes a document
  * are those of the files' records, and of candidates, which nobody knows before, as if 3 documents in 10 were some.
+ * A task sorts in memory up to --memory, and never needs more than what it sorts.
  */
 #include <stdio.h>
 
 #include "dedup_stages.h"
 #include "size.h"
 
-#define SAMPLED 2000u         /* documents */
+#define SAMPLED 20000u        /* documents */
 #define CANDIDATES 0.3        /* of the documents */
-#define BUFFERS 40e6          /* bytes of any task: buffers, tables of words */
+#define BANDS 32.0            /* of a document */
+#define BUFFERS 64e6          /* bytes of any task: buffers, tables of words */
 #define DOCUMENT_BYTES 232.0  /* of a task that writes: what it knows of each document */
 #define CANDIDATE_BYTES 400.0 /* of a candidate in the stages sets and verify */
 #define BYTES_OF_FEATURE 6.0  /* of text */
+#define SLOW_START 600.0      /* seconds: for file systems and machines that are busy */
+#define SLOW_TEXT 5e6         /* bytes of text a second that the slowest machine reads, several times less than one */
+#define SLOW_FILES 10e6       /* core does; and bytes of files of stages */
 
 struct estimate {
     double documents;
     double text; /* bytes of one */
 };
 
-static struct estimate sample(const struct cli_job *job, const nigh_text_reader_options *reading,
-                              const char *const *paths, size_t count) {
+static struct estimate sample(const struct cli_job *job, const struct cli_stage_inputs *inputs) {
     struct estimate made = {0, 1000};
     nigh_text_reader *reader = NULL;
-    nigh_text_reader_options options = *reading;
+    nigh_text_reader_options options = *inputs->reading;
     nigh_text_reader_info info = {.size = sizeof info};
-    nigh_text text;
+    nigh_text text = {.size = sizeof text};
     uint64_t documents = 0;
     uint64_t bytes = 0;
     options.problem = NULL;
     options.allow_loss = 1;
     options.max_errors = NIGH_ALL_64;
-    if (nigh_text_reader_open(job->context, paths, count, &options, &reader, NULL) != NIGH_OK) return made;
+    if (nigh_text_reader_open(job->context, inputs->paths, inputs->count, &options, &reader, NULL) != NIGH_OK)
+        return made;
     nigh_status status = NIGH_OK;
     while (documents < SAMPLED && (status = nigh_text_reader_next(reader, &text, NULL)) == NIGH_OK) {
         documents++;
@@ -47,33 +52,80 @@ static struct estimate sample(const struct cli_job *job, const nigh_text_reader_
     return made;
 }
 
-static void show(struct cli_job *job, const char *stage, uint32_t tasks, double memory, double disk) {
-    cli_sink_format(job->out, "%-12s%6u  %10s  %10s\n", stage, tasks, cli_size(memory).text, cli_size(disk).text);
+/* What is known before the stages are looked at one by one. */
+struct outlook {
+    struct cli_stage_plan *plan;
+    double documents, text;    /* of all; bytes of one */
+    double own;                /* documents of a task */
+    double candidates;         /* of all */
+    double sorting;            /* bytes that sorting may take; 0: as many as there are */
+    struct cli_stage_need *at; /* the next */
+};
+
+/* Memory for sorting so many bytes: twice as many while they grow. */
+static double sorting(const struct outlook *outlook, double bytes) {
+    const double most = outlook->sorting;
+    return most > 0 && most < 2 * bytes ? most : 2 * bytes;
 }
 
-void cli_dedup_show_plan(struct deduper *deduper, const nigh_staged *staged, const nigh_text_reader_options *reading,
-                         const char *const *paths, size_t count) {
-    struct cli_job *job = deduper->job;
-    const struct estimate guess = sample(job, reading, paths, count);
+/* A stage, the bytes of text and of files that one of its tasks has to do with, and what it needs. */
+static void add(struct outlook *outlook, const char *name, uint32_t tasks, double text, double files, double memory,
+                double disk) {
+    *outlook->at++ = (struct cli_stage_need){.name = name,
+                                             .tasks = tasks,
+                                             .memory = BUFFERS + memory,
+                                             .disk = disk,
+                                             .seconds = SLOW_START + text / SLOW_TEXT + files / SLOW_FILES};
+}
+
+static void find_pairs(struct outlook *of, uint32_t shards) {
+    const double documents = of->documents;
+    const double own = of->own;
+    const double postings = 16 * BANDS;
+    const double pairs = own * CANDIDATES * 16;
+    add(of, "sign", shards, own * of->text, own * (112 + 8 * BANDS), 0, documents * (112 + 8 * BANDS));
+    add(of, "copies", shards, 0, own * 80, sorting(of, own * 40), documents * 2);
+    add(of, "postings", shards, 0, own * (8 * BANDS + postings), own / 8, documents * postings);
+    add(of, "buckets", shards, 0, own * 2 * postings + documents * 40, sorting(of, own * postings),
+        of->candidates * 16);
+    add(of, "pairs", shards, 0, 2 * pairs, sorting(of, pairs), of->candidates * 16);
+}
+
+static void decide(struct outlook *of, uint32_t shards, uint32_t writers) {
+    const double documents = of->documents;
+    const double own = of->own;
+    const double written = documents / writers;
+    const double candidates = own * CANDIDATES;
+    const double set = 80 + 8 * of->text / BYTES_OF_FEATURE;
+    add(of, "components", 1, 0, of->candidates * 64, 8 * documents, of->candidates * 32);
+    add(of, "sets", shards, own * of->text, candidates * set, candidates * CANDIDATE_BYTES, of->candidates * set);
+    add(of, "verify", shards, 0, 2 * candidates * set, candidates * CANDIDATE_BYTES + sorting(of, candidates * 32),
+        documents);
+    add(of, "rewrite", writers, written * of->text, documents * 40, documents / 4 + written * DOCUMENT_BYTES, 0);
+}
+
+void cli_dedup_estimate(const struct cli_job *job, const nigh_staged *staged, const struct cli_stage_inputs *inputs,
+                        uint64_t memory_bytes, uint32_t writers, struct cli_stage_plan *out) {
+    const struct estimate guess = sample(job, inputs);
     const uint32_t shards = nigh_staged_tasks(staged, NIGH_STAGE_SIGN);
-    const double documents = guess.documents;
-    const double own = documents / shards;
-    const double sorting = deduper->options.memory_bytes > 0 && deduper->options.memory_bytes != UINT64_MAX
-                               ? (double)deduper->options.memory_bytes
-                               : BUFFERS;
-    const double bands = 32;
-    const double sets = documents * CANDIDATES * (80 + 8 * guess.text / BYTES_OF_FEATURE);
-    cli_sink_format(job->out, "about %s documents, %s, in %u shards\n\n", cli_digits((uint64_t)documents).text,
-                    cli_counted(count, "input", "inputs").text, shards);
+    struct outlook outlook = {.documents = guess.documents,
+                              .text = guess.text,
+                              .own = guess.documents / shards,
+                              .candidates = guess.documents * CANDIDATES,
+                              .sorting = (double)memory_bytes,
+                              .at = out->needs};
+    out->documents = guess.documents;
+    find_pairs(&outlook, shards);
+    decide(&outlook, shards, writers);
+}
+
+void cli_dedup_show_plan(struct cli_job *job, const nigh_staged *staged, const struct cli_stage_inputs *inputs,
+                         const struct cli_stage_plan *plan) {
+    cli_sink_format(job->out, "about %s documents, %s, in %u shards\n\n", cli_digits((uint64_t)plan->documents).text,
+                    cli_counted(inputs->count, "input", "inputs").text, nigh_staged_tasks(staged, NIGH_STAGE_SIGN));
     cli_sink_format(job->out, "%-12s%6s  %10s  %10s\n", "stage", "tasks", "memory", "disk");
-    show(job, "sign", shards, BUFFERS, documents * (112 + 8 * bands));
-    show(job, "copies", shards, BUFFERS + sorting / 2, documents * 2);
-    show(job, "postings", shards, BUFFERS + own / 8, documents * 16 * bands);
-    show(job, "buckets", shards, BUFFERS + sorting, documents * CANDIDATES * 16);
-    show(job, "pairs", shards, BUFFERS + sorting / 2, documents * CANDIDATES * 16);
-    show(job, "components", 1, BUFFERS + 8 * documents, documents * CANDIDATES * 32);
-    show(job, "sets", shards, BUFFERS + own * CANDIDATES * CANDIDATE_BYTES, sets);
-    show(job, "verify", shards, BUFFERS + sorting + own * CANDIDATES * CANDIDATE_BYTES, documents);
-    show(job, "rewrite", shards, BUFFERS + documents / 4 + own * DOCUMENT_BYTES, 0);
+    for (size_t i = 0; i < CLI_STAGE_NEEDS; i++)
+        cli_sink_format(job->out, "%-12s%6u  %10s  %10s\n", plan->needs[i].name, plan->needs[i].tasks,
+                        cli_size(plan->needs[i].memory).text, cli_size(plan->needs[i].disk).text);
     cli_sink_format(job->out, "\nmemory is of one task, disk of all; the tasks of a stage may run at the same time\n");
 }

@@ -10,22 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amount.h"
 #include "option_words.h"
 #include "size.h"
 
 #define REWRITE "rewrite"
 
 /* Options that are no part of a plan. */
-static const char *const not_planned[] = {"-o",          "--work",   "--plan",  "--stage",     "--shard",   "--shards",
-                                          "--processes", "--memory", "--stats", "--temporary", "--threads", "--quiet",
-                                          "-q",          "-h",       "--help",  NULL};
+static const char *const not_planned[] = {"-o",       "--work",      "--plan",      "--stage",   "--shard",
+                                          "--shards", "--processes", "--slurm",     "--submit",  "--sbatch",
+                                          "--memory", "--stats",     "--temporary", "--threads", "--quiet",
+                                          "-q",       "-h",          "--help",      NULL};
 
 struct staging {
     struct deduper deduper;            /* by the plan's options */
     const struct dedup_values *values; /* of this command line */
     struct dedup_values planned;
     char *note;   /* owned: the plan's words, */
-    char **words; /* and pointers to them; owned */
+    char **words; /* and pointers to them, the inputs first; owned */
+    size_t input_count;
     nigh_text_reader_options reading;
     nigh_staged *staged;
     nigh_staged_info info;
@@ -35,20 +38,30 @@ struct staging {
 
 bool cli_dedup_is_staged(const struct dedup_values *values) {
     return values->work != NULL || values->plan || values->stage != NULL || values->shards.given ||
-           values->processes.given;
+           values->processes.given || values->slurm || values->submit || values->sbatch.count > 0;
 }
 
 /* -------------------------------------------------------------------- use -- */
 
-static int check_use(const struct cli_job *job, const struct dedup_values *values) {
+static int check_what(const struct cli_job *job, const struct dedup_values *values) {
     const struct cli_command *command = job->command;
-    const bool rewrites = values->stage != NULL && strcmp(values->stage, REWRITE) == 0;
-    if (values->work == NULL) return cli_usage(command, "--plan, --stage, --shards and --processes go with --work DIR");
+    if (values->work == NULL)
+        return cli_usage(command, "--plan, --stage, --shards, --processes and --slurm go with --work DIR");
     if (values->pairs != NULL || values->clusters != NULL || values->report != NULL || values->annotate)
         return cli_usage(command, "--pairs, --clusters, --report and --annotate do not go with --work");
-    if (values->plan && values->stage != NULL) return cli_usage(command, "--plan or --stage, not both");
+    if (values->plan + values->slurm + (values->stage != NULL) > 1)
+        return cli_usage(command, "one of --plan, --stage and --slurm, not two");
+    if ((values->submit || values->sbatch.count > 0) && !values->slurm)
+        return cli_usage(command, "--submit and --sbatch go with --slurm");
     if (values->stage == NULL && values->reading.shard != NULL)
         return cli_usage(command, "with --work, --shard goes with --stage");
+    if (values->scheme != 0) return cli_usage(command, "--scheme does not go with --work");
+    return CLI_DONE;
+}
+
+static int check_places(const struct cli_job *job, const struct dedup_values *values) {
+    const struct cli_command *command = job->command;
+    const bool rewrites = values->stage != NULL && strcmp(values->stage, REWRITE) == 0;
     if (values->stage != NULL && job->operand_count > 0)
         return cli_usage(command, "the inputs are those of the plan; leave '%s' out", job->operands[0]);
     if (values->plan && job->operand_count == 0) return cli_usage(command, "no INPUT given to plan for");
@@ -56,10 +69,25 @@ static int check_use(const struct cli_job *job, const struct dedup_values *value
         return cli_usage(command, "-o goes with the last step: '--work DIR -o FILE', or --stage " REWRITE);
     if (values->output == NULL && (rewrites || (!values->plan && values->stage == NULL)))
         return cli_usage(command, "nothing to write: give -o FILE");
+    if (values->slurm && cli_sink_is_standard_output(values->output))
+        return cli_usage(command, "jobs have no standard output; give -o FILE");
     if (values->shards.given && job->operand_count == 0)
         return cli_usage(command, "--shards is for a plan, and goes with its inputs");
-    if (values->scheme != 0) return cli_usage(command, "--scheme does not go with --work");
     return CLI_DONE;
+}
+
+/* Files of stages in a folder that is read would be taken for documents. */
+static int check_work(const struct cli_job *job, const struct dedup_values *values) {
+    char inside[CLI_PATH_SIZE];
+    (void)snprintf(inside, sizeof inside, "%s/.", values->work); /* it may be the folder itself */
+    const struct cli_place places[] = {{"--work", values->work}, {"--work", inside}};
+    return cli_places_outside(job, places, 2, 0) ? CLI_DONE : CLI_ERROR;
+}
+
+static int check_use(const struct cli_job *job, const struct dedup_values *values) {
+    int code = check_what(job, values);
+    if (code == CLI_DONE) code = check_places(job, values);
+    return code == CLI_DONE ? check_work(job, values) : code;
 }
 
 /* ------------------------------------------------------------------- plan -- */
@@ -141,14 +169,41 @@ static int follow_plan(struct staging *staging, size_t *operands) {
 
 static int open_plan(struct staging *staging) {
     struct cli_job *job = staging->deduper.job;
-    size_t operands = 0;
     if (nigh_staged_open(job->context, staging->values->work, &staging->staged, &job->error) != NIGH_OK)
         return cli_fail(job);
-    int code = follow_plan(staging, &operands);
+    int code = follow_plan(staging, &staging->input_count);
     if (code != CLI_DONE) return code;
-    nigh_status status = nigh_staged_use(staging->staged, (const char *const *)staging->words, operands,
+    nigh_status status = nigh_staged_use(staging->staged, (const char *const *)staging->words, staging->input_count,
                                          &staging->reading, &staging->deduper.options, &job->error);
     return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+}
+
+/* The output must not take the place of an input, whether that is named now or in the plan. */
+static int check_output(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    struct cli_job planned = *job; /* with the plan's operands */
+    const struct cli_place place = {"-o", staging->values->output};
+    planned.operands = staging->words;
+    planned.operand_count = staging->input_count;
+    const bool fits = cli_places_differ(job, &place, 1) && cli_places_spare_inputs(&planned, &place, 1, 0) &&
+                      cli_places_outside(&planned, &place, 1, 0) && cli_places_writable(job, &place, 1);
+    return fits ? CLI_DONE : CLI_ERROR;
+}
+
+/* Says what the stages need, or writes scripts by it. */
+static int use_plan(struct staging *staging) {
+    struct cli_job *job = staging->deduper.job;
+    const struct cli_stage_inputs inputs = {&staging->reading, (const char *const *)staging->words,
+                                            staging->input_count};
+    const struct dedup_values *values = staging->values;
+    const uint32_t shards = nigh_staged_tasks(staging->staged, NIGH_STAGE_SIGN);
+    uint64_t memory_bytes = values->slurm ? CLI_SLURM_MEMORY : 0;
+    struct cli_stage_plan plan;
+    if (!cli_amount_bytes(job, "--memory", values->memory, &memory_bytes)) return CLI_ERROR;
+    cli_dedup_estimate(job, staging->staged, &inputs, memory_bytes,
+                       values->slurm && !cli_dedup_in_parts(values->output) ? 1 : shards, &plan);
+    cli_dedup_show_plan(job, staging->staged, &inputs, &plan);
+    return values->slurm ? cli_dedup_slurm(job, &plan) : CLI_DONE;
 }
 
 /* ------------------------------------------------------------------- tasks -- */
@@ -283,12 +338,9 @@ static int run(struct staging *staging) {
         if (code == CLI_DONE) code = make_plan(staging);
     }
     if (code == CLI_DONE) code = open_plan(staging);
+    if (code == CLI_DONE) code = check_output(staging);
     if (code != CLI_DONE) return code;
-    if (staging->values->plan) {
-        cli_dedup_show_plan(&staging->deduper, staging->staged, &staging->reading, (const char *const *)job->operands,
-                            job->operand_count);
-        return CLI_DONE;
-    }
+    if (staging->values->plan || staging->values->slurm) return use_plan(staging);
     return staging->values->stage != NULL ? run_one(staging) : run_all(staging);
 }
 
