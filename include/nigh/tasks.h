@@ -114,8 +114,8 @@ NIGH_API nigh_status nigh_task_new(nigh_context *context, nigh_task_kind kind, c
 NIGH_API void nigh_task_free(nigh_task *task); /* accepts NULL */
 
 /*
- * Gives SIGN the text of a document; documents are in the order of their numbers, of which no two are the same.  An
- * empty text is none, and stays.
+ * Gives SIGN the text of a document; documents are in the order of their numbers, of which no two are the same.  A
+ * blank text is none, and its document stays.  Of a score that is no number any other is higher.
  *
  * Lives:   `text` is read during the call.
  * Returns: NIGH_OK; NIGH_EINVAL for another kind of task; what the take returned; NIGH_ENOMEM.

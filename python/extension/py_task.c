@@ -5,6 +5,7 @@
  */
 #include "py_nigh.h"
 
+#include <math.h>
 #include <string.h>
 
 struct given {
@@ -18,13 +19,27 @@ struct py_task {
     struct py_state *state;
     struct py_blob bytes; /* of all that was given since it was last asked for */
     struct py_blob list;  /* of struct given */
+    PyObject *put;        /* borrowed: while it finishes, what takes what it gives; NULL: it is kept */
+    struct py_call *call; /* of that */
     int busy;
 };
+
+/* Called with (kind, shard, bytes); may wait until there is room. */
+static nigh_status put(const struct py_task *self, const struct given *given, const void *records) {
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *answer = PyObject_CallFunction(self->put, "iIy#", given->kind, given->shard, (const char *)records,
+                                             (Py_ssize_t)given->length);
+    const nigh_status status = answer == NULL ? py_call_keep(self->call) : NIGH_OK;
+    Py_XDECREF(answer);
+    PyGILState_Release(gil);
+    return status;
+}
 
 static nigh_status take(void *user, nigh_records kind, uint32_t shard, const void *records, size_t length,
                         nigh_error *error) {
     struct py_task *self = user;
     const struct given given = {.kind = (int)kind, .shard = shard, .begin = self->bytes.length, .length = length};
+    if (self->put != NULL) return put(self, &given, records);
     void *place = py_blob_add(&self->bytes, length);
     struct given *entry = place == NULL ? NULL : py_blob_add(&self->list, sizeof *entry);
     (void)error;
@@ -78,7 +93,7 @@ static nigh_status give_texts(nigh_task *task, struct texts *texts, nigh_error *
     const nigh_source *source = &texts->source.source;
     nigh_status status = source->rewind(source->user, error);
     for (Py_ssize_t i = 0; status == NIGH_OK && i < texts->count; i++) {
-        nigh_text text = {.size = sizeof text};
+        nigh_text text = {.size = sizeof text, .score = -(double)INFINITY};
         status = source->next(source->user, &text, error);
         if (status == NIGH_OK && text.text == NULL)
             texts->missing++;
@@ -128,15 +143,18 @@ static PyObject *add(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-static PyObject *finish(PyObject *object, PyObject *arguments) {
+static PyObject *finish(PyObject *object, PyObject *taker) {
     struct py_task *self = (struct py_task *)object;
     struct py_call call;
-    (void)arguments;
     if (enter(self) != 0) return NULL;
     py_call_begin(&call, self->state, Py_None);
+    self->call = &call;
+    self->put = taker == Py_None ? NULL : taker;
     py_call_release(&call);
     const int failed = py_call_end(&call, nigh_task_finish(self->handle, &call.error));
     py_call_clear(&call);
+    self->put = NULL;
+    self->call = NULL;
     self->busy = 0;
     if (failed) return NULL;
     Py_RETURN_NONE;
@@ -219,7 +237,7 @@ static void release(PyObject *object) {
 static PyMethodDef type_methods[] = {
     {"texts", give, METH_VARARGS, "texts(source, numbers or sets, shards or None): how many have no text."},
     {"add", add, METH_VARARGS, "add(kind, records)"},
-    {"finish", finish, METH_NOARGS, "All has been given."},
+    {"finish", finish, METH_O, "finish(put or None): all has been given; put is called with (kind, shard, bytes)."},
     {"length", length_of, METH_NOARGS, "How many bytes take() would give."},
     {"take", taken, METH_NOARGS, "What it has given since, as (kind, shard, bytes)."},
     {NULL, NULL, 0, NULL},

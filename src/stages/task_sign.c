@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tasks that read texts: SIGN makes of each what it is found by, FEATURES the set by which it is compared. */
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -8,6 +9,7 @@
 #include "dedup/gather.h"
 #include "dedup/order.h"
 #include "dedup/sets.h"
+#include "document/utf8.h"
 #include "signature/band_keys.h"
 #include "stages/task.h"
 
@@ -87,7 +89,7 @@ nigh_status nigh_task_sign(nigh_task *task, int64_t number, const char *text, si
     struct signing *signing = task->state;
     const nigh_text given = {.text = text, .text_length = length};
     struct nigh__features features;
-    if (length == 0) return NIGH_OK;
+    if (nigh__is_blank(text, length)) return NIGH_OK;
     nigh_status status = nigh__featurer_find(signing->worker.featurer, text, length, &features, error);
     if (status != NIGH_OK) return status;
     if (features.count > 0)
@@ -96,7 +98,7 @@ nigh_status nigh_task_sign(nigh_task *task, int64_t number, const char *text, si
         sign_empty(task, &given);
     if (status != NIGH_OK) return status;
     signing->record[NIGH__SIGNED_NUMBER] = nigh__task_number(number);
-    signing->record[NIGH__SIGNED_MERIT] = nigh__order_merit(task->dedup->options.keep, length, score);
+    signing->record[NIGH__SIGNED_MERIT] = nigh__order_merit(task->dedup->options.keep, length, isnan(score) ? -(double)INFINITY : score);
     signing->record[NIGH__SIGNED_CHECK] = check_of(task, text, length);
     signing->record[NIGH__SIGNED_FEATURES] = features.count;
     task->counters[NIGH_COUNTER_DOCUMENTS]++;
