@@ -70,6 +70,8 @@ typedef enum nigh_task_counter {
     NIGH_COUNTER_REPEATED = 2,  /* of COPIES: numbers that two documents have */
     NIGH_COUNTER_NUMBER = 3,    /* of COPIES: one of these numbers */
     NIGH_COUNTER_CROWDS = 0,    /* of BUCKETS */
+    NIGH_COUNTER_EDGES = 1,     /* of BUCKETS */
+    NIGH_COUNTER_CANDIDATES = 0, /* of ROUTE */
     NIGH_COUNTER_COMPONENTS = 0,
     NIGH_COUNTER_LARGEST = 1, /* of COMPONENTS: sets in the largest */
     NIGH_COUNTER_VERIFIED = 0,

@@ -222,28 +222,28 @@ class _Run:
             moved = moved.sortWithinPartitions("target", "kind", "sequence")
         return moved.mapInArrow(_moving.Moving(self._settings, kind), _moving.SCHEMA)
 
-    def _count(self, rows: DataFrame, kind: int) -> tuple[list[int], list[list[int]]]:
-        """The counters of the tasks of a kind, added up and one by one; and what is null ends it."""
+    def _count(self, rows: DataFrame, *kinds: int) -> list[tuple[list[int], list[list[int]]]]:
+        """The counters of the tasks of some kinds, added up and one by one; and what is null ends it."""
         counted = rows.filter(F.col("kind") >= _moving.COUNTED).select("kind", "records").collect()
         for row in counted:
             if row.kind == _moving.MISSING:
                 text, number = json.loads(bytes(row.records))
                 name = self._column if text else self._order[0]
                 raise InvalidError(f"the column {name!r} has nulls ({text or number} in one partition); leave them out")
-        each = [
-            list(numbers)
-            for row in counted
-            if row.kind == _moving.COUNTED + kind
-            for numbers in struct.iter_unpack("=4q", bytes(row.records))
-        ]
-        return [sum(column) for column in zip(*each)] or [0] * 4, each
+        found = []
+        for kind in kinds:
+            records = [bytes(row.records) for row in counted if row.kind == _moving.COUNTED + kind]
+            each = [list(numbers) for record in records for numbers in struct.iter_unpack("=4q", record)]
+            found.append(([sum(column) for column in zip(*each)] or [0] * 4, each))
+        return found
 
     def _sign(self) -> DataFrame:
         """SIGN and COPIES: whatever else is done begins with what these have made."""
         signing = _moving.Signing(self._settings, self._score is not None)
         copies = self._hold(self._move(self._texts().mapInArrow(signing, _moving.SCHEMA), _moving.COPIES))
-        documents, empty, length, _ = self._count(copies, _moving.SIGN)[0]
-        (_, sets, repeated, _), each = self._count(copies, _moving.COPIES)
+        signed, copied = self._count(copies, _moving.SIGN, _moving.COPIES)
+        documents, empty, length, _ = signed[0]
+        (_, sets, repeated, _), each = copied
         if repeated:
             value = next(counters[3] for counters in each if counters[2])
             raise InvalidError(f"order_by: several rows have {value} in the column {self._order[0]!r}")
@@ -257,14 +257,13 @@ class _Run:
         sets = copies.filter(F.col("kind") == _moving.SETS)
         joined = self._move(requests.filter(F.col("kind") == _moving.REQUESTS).union(sets), _moving.ROWS, ordered=True)
         buckets = self._hold(self._move(joined.filter(F.col("kind") == _moving.JOINED), _moving.BUCKETS))
-        self.counters["crowds"] = self._count(buckets, _moving.BUCKETS)[0][0]
+        self.counters["crowds"], self.counters["edges"], *_ = self._count(buckets, _moving.BUCKETS)[0][0]
         return buckets
 
     def _label(self, buckets: DataFrame) -> DataFrame:
         """COMPONENTS: in one task, or by rounds where there are too many edges."""
         edges = buckets.filter(F.col("kind") == _moving.EDGES)
-        count = (edges.agg(F.sum(F.length("records"))).first() or [0])[0] or 0
-        if count <= 16 * _EDGES_AT_ONCE:
+        if self.counters["edges"] <= _EDGES_AT_ONCE:
             one = edges.repartition(1).mapInArrow(
                 _moving.Moving(self._settings, _moving.COMPONENTS), _moving.SCHEMA
             )
@@ -290,9 +289,8 @@ class _Run:
         """FEATURES and VERIFY: the texts of candidates are read again, and compared."""
         unpack = _moving.Unpacking(("number", "set", "shard"), "qqq")
         packed = routed.filter(F.col("kind") == _moving.NEEDED).select("records")
-        count = (packed.agg(F.sum(F.length("records"))).first() or [0])[0] or 0
-        needed = self.hinted(packed.mapInArrow(unpack, unpack.schema), count // 24)
-        self.counters["candidates"] = count // 24
+        self.counters["candidates"] = self._count(routed, _moving.ROUTE)[0][0][0]
+        needed = self.hinted(packed.mapInArrow(unpack, unpack.schema), self.counters["candidates"])
         texts = self._texts().join(needed, "number").select("text", "set", "shard")
         features = texts.mapInArrow(_moving.Featuring(self._settings), _moving.SCHEMA)
         features = features.filter(F.col("kind") == _moving.FOUND_FEATURES)
@@ -310,7 +308,7 @@ class _Run:
             found = copies.union(verified).filter(F.col("kind") == _moving.MATCHES).select("records")
             matches = found.mapInArrow(unpack, unpack.schema).persist(StorageLevel.DISK_ONLY)
             self.gone = matches.count()
-            (pairs_verified, truncated, _, _), _ = self._count(verified, _moving.VERIFY)
+            (pairs_verified, truncated, _, _), _ = self._count(verified, _moving.VERIFY)[0]
             self.counters.update(gone=self.gone, verified=pairs_verified, truncated=truncated)
         for held in self._held:
             held.unpersist()

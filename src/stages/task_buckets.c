@@ -208,10 +208,12 @@ static nigh_status put_edges(nigh_task *task, struct nigh__sparse_forest *forest
     for (size_t i = 0; status == NIGH_OK && i < forest->numbers.count; i++) {
         const uint64_t number = ((const uint64_t *)forest->numbers.data)[i];
         const uint64_t words[2] = {number, nigh__sparse_forest_top(forest, i)};
-        if (kind == NIGH_RECORDS_LABELS)
+        if (kind == NIGH_RECORDS_LABELS) {
             status = nigh__task_put(task, kind, nigh__task_set_shard(number), words, NIGH__LABEL_WORDS, error);
-        else if (words[0] != words[1])
+        } else if (words[0] != words[1]) {
             status = nigh__task_put(task, kind, 0, words, NIGH__EDGE_WORDS, error);
+            task->counters[NIGH_COUNTER_EDGES]++;
+        }
     }
     return status;
 }

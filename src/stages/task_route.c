@@ -59,6 +59,7 @@ static nigh_status put_candidate(nigh_task *task, const struct nigh__task_set *s
     const uint64_t needed[NIGH__NEEDED_DOCUMENT_WORDS] = {nigh__task_signed_number(set->first), set->set, shard};
     uint64_t words[NIGH__TASK_SET_WORDS];
     memcpy(words, set, sizeof words);
+    task->counters[NIGH_COUNTER_CANDIDATES]++;
     nigh_status status =
         nigh__task_put(task, NIGH_RECORDS_CANDIDATES, shard, words, NIGH__TASK_SET_WORDS, error);
     if (status != NIGH_OK) return status;
