@@ -48,6 +48,7 @@
 #include "nigh/live.h"
 #include "nigh/sidecar.h"
 #include "nigh/stages.h"
+#include "nigh/tasks.h"
 #include "nigh/terms.h"
 #include "nigh/tune.h"
 

@@ -17,7 +17,7 @@ static const char *const methods[] = {"minhash", "exact", "simhash", NULL};
 static const char *const cluster_rules[] = {"kept", "components", "complete", NULL};
 static const char *const keep_rules[] = {"first", "longest", "shortest", "score", NULL};
 
-static const struct py_option dedup_table[] = {
+const struct py_option py_dedup_table[] = {
     PY_OPTION_WORD(nigh_dedup_options, method, methods),  PY_OPTION(nigh_dedup_options, threshold, PY_DOUBLE),
     PY_OPTION(nigh_dedup_options, distance, PY_U32),      PY_OPTION(nigh_dedup_options, no_verify, PY_FLAG),
     PY_OPTION(nigh_dedup_options, all_pairs, PY_FLAG),    PY_OPTION_WORD(nigh_dedup_options, cluster, cluster_rules),
@@ -40,7 +40,7 @@ static int fill_settings(struct py_dedup *self, PyObject *options, PyObject *sig
                          struct settings *out) {
     nigh_dedup_options_init(&out->options);
     out->options.progress = &self->call.progress;
-    if (py_options_fill(options, dedup_table, &out->options) != 0) return -1;
+    if (py_options_fill(options, py_dedup_table, &out->options) != 0) return -1;
     if (py_signer_options_fill(self->state, signer, &out->signer) != 0) return -1;
     if (signer != Py_None) out->options.signer = &out->signer;
     if (py_reader_options_fill(reading, &self->call, &out->reading) != 0) return -1;

@@ -53,7 +53,7 @@ static int execute(PyObject *module) {
     if (add_functions(module) != 0 || py_dedup_add(module, state) != 0) return -1;
     if (py_collection_add(module, state) != 0 || py_model_add(module, state) != 0 || py_results_add(module, state) != 0)
         return -1;
-    return py_live_add(module);
+    return py_live_add(module) != 0 ? -1 : py_task_add(module);
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg) {

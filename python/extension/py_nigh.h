@@ -181,6 +181,7 @@ int py_values_at(PyObject *tuple, Py_ssize_t index, nigh_value *out, uint32_t *c
 int py_dedup_add(PyObject *module, struct py_state *state);
 int py_collection_add(PyObject *module, struct py_state *state);
 int py_live_add(PyObject *module);
+int py_task_add(PyObject *module);
 int py_results_add(PyObject *module, struct py_state *state);
 /* Owns the results, also where it fails. */
 PyObject *py_results_new(struct py_state *state, nigh_results *handle);
@@ -200,6 +201,7 @@ const nigh_model *py_model_of(struct py_state *state, PyObject *object);
 /* As nigh_learn_options, but for what is a pointer. */
 extern const struct py_option py_learn_table[];
 extern const struct py_option py_search_table[];
+extern const struct py_option py_dedup_table[];
 
 /* An open collection, kept open until the last search of it has ended. */
 struct py_collection {

@@ -78,7 +78,7 @@ uint64_t *nigh__pass_words(struct nigh__pass_worker *worker, size_t count) {
     return worker->words;
 }
 
-static struct nigh__mark mark_text(const struct nigh__pass_plan *plan, const char *text, size_t length) {
+struct nigh__mark nigh__pass_mark(const struct nigh__pass_plan *plan, const char *text, size_t length) {
     return (struct nigh__mark){{nigh__hash_seeded(text, length, plan->secret),
                                 nigh__hash_seeded(text, length, nigh__mix(plan->secret ^ length))}};
 }
@@ -88,7 +88,7 @@ static nigh_status work(void *given, const nigh_text *text, struct nigh__array *
     struct nigh__features features;
     nigh_status status = nigh__featurer_find(worker->featurer, text->text, text->text_length, &features, error);
     if (status != NIGH_OK) return status;
-    const struct nigh__mark mark = mark_text(worker->plan, text->text, text->text_length);
+    const struct nigh__mark mark = nigh__pass_mark(worker->plan, text->text, text->text_length);
     uint8_t *place = nigh__array_add(worker->context, product, sizeof mark);
     if (place == NULL) return nigh__no_memory(error, "to read documents");
     memcpy(place, &mark, sizeof mark);

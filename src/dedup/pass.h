@@ -62,6 +62,9 @@ struct nigh__pass_step {
     void *user;
 };
 
+/* What a text is told by. */
+struct nigh__mark nigh__pass_mark(const struct nigh__pass_plan *plan, const char *text, size_t length);
+
 void nigh__pass_plan_release(const nigh_context *context, struct nigh__pass_plan *plan);
 
 /*

@@ -5,6 +5,6 @@
 
 #include "base/options.h"
 
-extern const struct nigh__options nigh__staged_options_shape;
+extern const struct nigh__options nigh__staged_options_shape, nigh__task_options_shape;
 
 #endif

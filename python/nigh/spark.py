@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nigh on Apache Spark: near-copies, signatures and searches of DataFrames.
+
+    import nigh.spark
+    kept = nigh.spark.dedup(df, "text", order_by="id")
+
+Spark moves records between the tasks of the C core (tasks.h), spills them, and does again what is lost; the core signs,
+sorts, compares and decides.  Every worker needs this package and pyarrow, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Optional, Union
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, functions as F
+
+from . import _moving
+from ._dedup import _signer
+from ._errors import InvalidError, LimitError
+
+__all__ = ["dedup", "pairs"]
+
+_MOST_SHARDS = 4096
+_BROADCAST_ROWS = 4_000_000  # candidates: so many go to every executor, some 100 MB there
+_EDGES_AT_ONCE = 50_000_000  # in one task, 16 bytes each and 40 a document; beyond, by rounds
+_ROUNDS = 100
+_BATCH_ROWS = 1000  # of an Arrow batch: of texts, and of records of up to 64 KiB
+_CHECK = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+
+def dedup(
+    df: DataFrame,
+    column: str = "text",
+    threshold: float = 0.8,
+    keep: str = "first",
+    order_by: Union[str, Sequence[str], None] = None,
+    *,
+    score: Optional[str] = None,
+    cluster: str = "kept",
+    features: Optional[str] = None,
+    language: Optional[str] = None,
+    seed: Optional[int] = None,
+    partitions: Optional[int] = None,
+    memory_bytes: int = 256 << 20,
+    temporary: Optional[str] = None,
+) -> DataFrame:
+    """Leaves out rows whose text is nearly the same as that of one that is kept; the columns stay as they are.
+
+    The rows that stay are those that ``nigh dedup`` keeps of the same documents in the order of ``order_by``: a column
+    or several, whose values are not null and together differ in every row.  Without it the order is that of the
+    partitions and of the rows in them, which must then be the same each time ``df`` is evaluated.
+
+    ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column ``score``).  ``partitions`` is the
+    number of tasks of a stage (default: four a core): a task holds some 300 bytes for each of its documents, so take one
+    for each million.  ``memory_bytes`` is what sorting in one task may take; beyond, it goes on in ``temporary`` (default:
+    "/tmp").  ``df`` is evaluated twice here, and once more by whoever uses what is given back.
+    """
+    run = _Run(df, column, order_by, keep, score, partitions)
+    run.settle(threshold, cluster, (features, language, seed), memory_bytes, temporary)
+    gone = run.matches().select(run.number)
+    return run.rows().join(run.hinted(gone, run.gone), run.number, "left_anti").select(*map(_quoted, df.columns))
+
+
+def pairs(
+    df: DataFrame,
+    column: str = "text",
+    threshold: float = 0.8,
+    keep: str = "first",
+    order_by: Optional[str] = None,
+    **options: Any,
+) -> DataFrame:
+    """For each row that ``dedup`` leaves out, the one that is kept for it: columns ``first`` (what is kept), ``second``
+    and ``similarity`` (the Jaccard index; 1 where the sets of features are equal).
+
+    ``order_by`` names a column of whole numbers; these stand in ``first`` and ``second``.  Further options are those of
+    ``dedup``.
+    """
+    run = _Run(df, column, order_by, keep, options.pop("score", None), options.pop("partitions", None))
+    if not run.whole:
+        raise InvalidError("pairs are told by order_by, which has to name one column of whole numbers")
+    signer = (options.pop("features", None), options.pop("language", None), options.pop("seed", None))
+    cluster, memory = options.pop("cluster", "kept"), options.pop("memory_bytes", 256 << 20)
+    run.settle(threshold, cluster, signer, memory, options.pop("temporary", None))
+    if options:
+        raise TypeError(f"pairs takes no {', '.join(options)}")
+    matches = run.matches()
+    a, b = matches.alias("a"), matches.alias("b")  # what a copy goes with may go, too
+    found = a.join(b, F.col("a.kept") == F.col("b." + run.number), "left")
+    return found.select(
+        F.coalesce("b.kept", "a.kept").alias("first"),
+        F.col("a." + run.number).alias("second"),
+        F.when(F.col("b.kept").isNull(), F.col("a.similarity")).otherwise(F.col("b.similarity")).alias("similarity"),
+    )
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _check_column(df: DataFrame, name: str, what: str, types: Optional[tuple[str, ...]]) -> str:
+    """The type of a column; an error that names the columns there are where it is not one of them."""
+    known = dict(df.dtypes)
+    if name not in known:
+        raise InvalidError(f"there is no column {name!r} ({what}); there are: {', '.join(df.columns)}")
+    if sum(other == name for other in df.columns) > 1:
+        raise InvalidError(f"there are several columns {name!r} ({what})")
+    if types is not None and not any(known[name].startswith(kind) for kind in types):
+        raise InvalidError(f"the column {name!r} ({what}) is of the type {known[name]}; it has to be {' or '.join(types)}")
+    return known[name]
+
+
+class _Run:
+    """One deduplication: from a DataFrame to the numbers of the rows that go."""
+
+    def __init__(
+        self,
+        df: DataFrame,
+        column: str,
+        order_by: Union[str, Sequence[str], None],
+        keep: str,
+        score: Optional[str],
+        partitions: Optional[int],
+    ) -> None:
+        if not isinstance(df, DataFrame) and not hasattr(df, "mapInArrow"):
+            raise InvalidError(f"this is no DataFrame of Spark but {type(df).__name__}")
+        self._df = df
+        self._spark = df.sparkSession
+        self._column = column
+        self._keep = keep
+        self._order = [order_by] if isinstance(order_by, str) else list(order_by or ())
+        self._score = score
+        self._held: list[DataFrame] = []
+        _check_column(df, column, "the text", ("string", "varchar", "char"))
+        kinds = [_check_column(df, name, "order_by", None) for name in self._order]
+        self.whole = len(kinds) == 1 and kinds[0] in _WHOLE
+        if (keep == "score") != (score is not None):
+            raise InvalidError('score names a column, and goes with keep="score"')
+        if score is not None:
+            _check_column(df, score, "the score", _WHOLE + ("float", "double", "decimal"))
+        self._partitions = self._count_partitions(partitions)
+        self.number = "number"
+        while self.number in df.columns:
+            self.number += "_"
+        self._ranked: Optional[DataFrame] = None
+        self.gone = 0
+        self.counters: dict[str, int] = {}
+
+    def _count_partitions(self, partitions: Optional[int]) -> int:
+        if partitions is not None:
+            if not 1 <= partitions <= _MOST_SHARDS:
+                raise InvalidError(f"{partitions} partitions; there may be 1 to {_MOST_SHARDS}")
+            return partitions
+        try:
+            return min(_MOST_SHARDS, 4 * self._spark.sparkContext.defaultParallelism)
+        except Exception:  # Spark Connect has no context
+            return min(_MOST_SHARDS, int(self._spark.conf.get("spark.sql.shuffle.partitions") or 200))
+
+    def settle(
+        self, threshold: float, cluster: str, signer: tuple[Any, ...], memory_bytes: int, temporary: Optional[str]
+    ) -> None:
+        """What all tasks will know; checked here, before anything runs."""
+        options = {
+            "threshold": threshold, "keep": self._keep, "cluster": cluster, "threads": 1, "memory_bytes": memory_bytes,
+            "temporary": temporary,
+        }  # fmt: skip
+        self._settings = _moving.Settings(
+            options, _signer(*signer), _moving.slots_of(self._partitions), secrets.randbits(64), self.whole
+        )
+        self._settings.task(_moving.SIGN, 0)
+
+    # ------------------------------------------------------------------------------------------------------- rows --
+
+    def rows(self) -> DataFrame:
+        """The rows with their numbers, by which they are ordered."""
+        if self.whole:
+            return self._df.withColumn(self.number, F.col(_quoted(self._order[0])).cast("long"))
+        if not self._order:
+            return self._df.withColumn(self.number, F.monotonically_increasing_id())
+        return self._df.join(self._ranks(), self._order)
+
+    def _ranks(self) -> DataFrame:
+        """Of each value of what it is ordered by, a number."""
+        if self._ranked is None:
+            order = [F.col(_quoted(name)) for name in self._order]
+            nulls = F.lit(False)
+            for name in order:
+                nulls = nulls | name.isNull()
+            keys = self._df.select(*order)
+            if keys.filter(nulls).limit(1).count():
+                raise InvalidError(f"order_by: there are nulls in {', '.join(self._order)}")
+            for row in keys.groupBy(*order).count().filter("count > 1").limit(1).collect():
+                raise InvalidError(f"order_by: several rows have {', '.join(map(repr, list(row)[:-1]))}")
+            ranked = keys.sort(*order).withColumn(self.number, F.monotonically_increasing_id())
+            self._ranked = ranked.persist(StorageLevel.DISK_ONLY)
+        return self._ranked
+
+    def _texts(self) -> DataFrame:
+        columns = [F.col(self.number).alias("number"), F.col(_quoted(self._column)).alias("text")]
+        if self._score is not None:
+            columns.append(F.col(_quoted(self._score)).cast("double").alias("score"))
+        return self.rows().select(*columns)
+
+    # ------------------------------------------------------------------------------------------------------ moving --
+
+    def _hold(self, moved: DataFrame) -> DataFrame:
+        """Stays on the disks of the executors; what is lost with one of them is made again."""
+        held = moved.persist(StorageLevel.DISK_ONLY)
+        self._held.append(held)
+        return held
+
+    def _move(self, rows: DataFrame, kind: int, ordered: bool = False) -> DataFrame:
+        """All records to their tasks of a kind."""
+        moved = rows.repartition(self._partitions, "slot")
+        if ordered:
+            moved = moved.sortWithinPartitions("target", "kind", "sequence")
+        return moved.mapInArrow(_moving.Moving(self._settings, kind), _moving.SCHEMA)
+
+    def _count(self, rows: DataFrame, *kinds: int) -> list[tuple[list[int], list[list[int]]]]:
+        """The counters of the tasks of some kinds, added up and one by one; and what is null ends it."""
+        counted = rows.filter(F.col("kind") >= _moving.COUNTED).select("kind", "records").collect()
+        for row in counted:
+            if row.kind == _moving.MISSING:
+                text, number = json.loads(bytes(row.records))
+                name = self._column if text else self._order[0]
+                raise InvalidError(f"the column {name!r} has nulls ({text or number} in one partition); leave them out")
+        found = []
+        for kind in kinds:
+            records = [bytes(row.records) for row in counted if row.kind == _moving.COUNTED + kind]
+            each = [list(numbers) for record in records for numbers in struct.iter_unpack("=4q", record)]
+            found.append(([sum(column) for column in zip(*each)] or [0] * 4, each))
+        return found
+
+    def _sign(self) -> DataFrame:
+        """SIGN and COPIES: whatever else is done begins with what these have made."""
+        signing = _moving.Signing(self._settings, self._score is not None)
+        copies = self._hold(self._move(self._texts().mapInArrow(signing, _moving.SCHEMA), _moving.COPIES))
+        signed, copied = self._count(copies, _moving.SIGN, _moving.COPIES)
+        documents, empty, length, _ = signed[0]
+        (_, sets, repeated, _), each = copied
+        if repeated:
+            value = next(counters[3] for counters in each if counters[2])
+            raise InvalidError(f"order_by: several rows have {value} in the column {self._order[0]!r}")
+        self.counters.update(documents=documents, empty=empty, bytes_text=length, sets=sets)
+        return copies
+
+    def _find(self, copies: DataFrame) -> DataFrame:
+        """SHARED, ROWS and BUCKETS: pairs, crowds and what they connect."""
+        postings = copies.filter(F.col("kind") == _moving.POSTINGS)
+        requests = self._move(postings, _moving.SHARED)
+        sets = copies.filter(F.col("kind") == _moving.SETS)
+        joined = self._move(requests.filter(F.col("kind") == _moving.REQUESTS).union(sets), _moving.ROWS, ordered=True)
+        buckets = self._hold(self._move(joined.filter(F.col("kind") == _moving.JOINED), _moving.BUCKETS))
+        self.counters["crowds"], self.counters["edges"], *_ = self._count(buckets, _moving.BUCKETS)[0][0]
+        return buckets
+
+    def _label(self, buckets: DataFrame) -> DataFrame:
+        """COMPONENTS: in one task, or by rounds where there are too many edges."""
+        edges = buckets.filter(F.col("kind") == _moving.EDGES)
+        if self.counters["edges"] <= _EDGES_AT_ONCE:
+            one = edges.repartition(1).mapInArrow(
+                _moving.Moving(self._settings, _moving.COMPONENTS), _moving.SCHEMA
+            )
+            return self._hold(one)
+        unpack = _moving.Unpacking(("a", "b"), "qq")
+        stars = _stars(edges.select("records").mapInArrow(unpack, unpack.schema))
+        tops = stars.select(F.col("b").alias("a"), "b").distinct()
+        packing = _moving.Packing(self._settings, _moving.LABELS)
+        return self._hold(stars.union(tops).mapInArrow(packing, _moving.SCHEMA))
+
+    def _route(self, copies: DataFrame, buckets: DataFrame, labels: DataFrame) -> DataFrame:
+        """ROUTE: what must be decided together comes together."""
+        sets = copies.filter(F.col("kind") == _moving.SETS)
+        found = buckets.filter(F.col("kind").isin(_moving.PAIRS, _moving.CROWDS))
+        labels = labels.filter(F.col("kind") == _moving.LABELS)
+        return self._hold(self._move(labels.union(sets).union(found), _moving.ROUTE, ordered=True))
+
+    def hinted(self, rows: DataFrame, count: int) -> DataFrame:
+        """Few go to every executor, so that texts need not move; of many Spark decides."""
+        return F.broadcast(rows) if count <= _BROADCAST_ROWS else rows
+
+    def _verify(self, routed: DataFrame) -> DataFrame:
+        """FEATURES and VERIFY: the texts of candidates are read again, and compared."""
+        unpack = _moving.Unpacking(("number", "set", "shard"), "qqq")
+        packed = routed.filter(F.col("kind") == _moving.NEEDED).select("records")
+        self.counters["candidates"] = self._count(routed, _moving.ROUTE)[0][0][0]
+        needed = self.hinted(packed.mapInArrow(unpack, unpack.schema), self.counters["candidates"])
+        texts = self._texts().join(needed, "number").select("text", "set", "shard")
+        features = texts.mapInArrow(_moving.Featuring(self._settings), _moving.SCHEMA)
+        features = features.filter(F.col("kind") == _moving.FOUND_FEATURES)
+        kinds = (_moving.CANDIDATES, _moving.PAIRS, _moving.CROWDS)
+        return self._move(routed.filter(F.col("kind").isin(*kinds)).union(features), _moving.VERIFY, ordered=True)
+
+    def matches(self) -> DataFrame:
+        """Which rows go, and with which: decided when this returns."""
+        with _batches(self._spark):
+            copies = self._sign()
+            buckets = self._find(copies)
+            routed = self._route(copies, buckets, self._label(buckets))
+            verified = self._hold(self._verify(routed))
+            unpack = _moving.Unpacking((self.number, "kept", "similarity"), "qqd")
+            found = copies.union(verified).filter(F.col("kind") == _moving.MATCHES).select("records")
+            matches = found.mapInArrow(unpack, unpack.schema).persist(StorageLevel.DISK_ONLY)
+            self.gone = matches.count()
+            (pairs_verified, truncated, _, _), _ = self._count(verified, _moving.VERIFY)[0]
+            self.counters.update(gone=self.gone, verified=pairs_verified, truncated=truncated)
+        for held in self._held:
+            held.unpersist()
+        return matches
+
+
+def _stars(edges: DataFrame, checkpoint: Any = None) -> DataFrame:
+    """Large-star and small-star in turns, until every row is (number, the smallest it is connected with).
+
+    Each round connects what is near to the smallest there, so there are about as many rounds as the logarithm of the
+    longest chain.  Every round is kept on disk, and the one before it let go.
+    """
+    held: list[DataFrame] = []
+
+    def hold(rows: DataFrame) -> tuple[DataFrame, Any]:
+        kept = rows.persist(StorageLevel.DISK_ONLY)
+        held.append(kept)
+        mark = kept.agg(F.count("*"), F.sum(F.xxhash64("a", "b").cast("decimal(38,0)"))).first()
+        for old in held[:-2]:
+            old.unpersist()
+        del held[:-2]
+        return kept, mark
+
+    current, mark = hold(edges.filter("a <> b").distinct())
+    for _ in range(_ROUNDS):
+        both = current.union(current.select(F.col("b").alias("a"), F.col("a").alias("b")))
+        least = both.groupBy("a").agg(F.least(F.min("b"), F.col("a")).alias("m"))
+        large = both.join(least, "a").filter("b > a").select(F.col("b").alias("a"), F.col("m").alias("b")).distinct()
+        down = large.select(F.greatest("a", "b").alias("a"), F.least("a", "b").alias("b")).filter("a <> b")
+        least = down.groupBy("a").agg(F.min("b").alias("m"))
+        small = down.join(least, "a").filter("b <> m").select(F.col("b").alias("a"), F.col("m").alias("b"))
+        following, after = hold(small.union(least.select("a", F.col("m").alias("b"))).distinct())
+        if after == mark:
+            return following
+        current, mark = following, after
+    raise LimitError(f"components are not found after {_ROUNDS} rounds")
+
+
+@contextmanager
+def _batches(spark: Any) -> Iterator[None]:
+    """Batches that an executor has room for, whatever a row holds."""
+    before = spark.conf.get(_CHECK)
+    spark.conf.set(_CHECK, str(_BATCH_ROWS))
+    try:
+        yield
+    finally:
+        spark.conf.set(_CHECK, before)

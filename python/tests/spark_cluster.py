@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nigh.spark on a real cluster, a master and two workers of one core that this starts, with executors of 1 GB: against
+one run on one core, while executors are killed in every phase, and over crowds and chains that nobody should hold.
+
+Each phase kills the executor it runs in, once: the task of the phase does so halfway, from inside.
+"""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pyspark
+import pytest
+from conftest import make_texts
+from moved import chain, crowd
+from pyspark.sql import SparkSession, functions as F
+
+import nigh
+import nigh.spark
+from nigh import _moving
+
+CROWD = int(os.environ.get("NIGH_CROWD", "200000"))
+CHAIN = int(os.environ.get("NIGH_CHAIN", "100000"))
+HOME = os.path.dirname(pyspark.__file__)
+TESTS = os.path.dirname(__file__)
+MARKS = "NIGH_KILL_MARKS"
+PHASES = {
+    "sign": 0, "copies": 1, "shared": 2, "rows": 3, "buckets": 4, "components": 5, "route": 6, "features": 7, "verify": 8,
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------- in the executors --
+
+
+def parent_of(process):
+    with open(f"/proc/{process}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def executor():
+    """The process that this Python works for."""
+    process = os.getpid()
+    while process > 1:
+        process = parent_of(process)
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            if b"CoarseGrainedExecutorBackend" in file.read():
+                return process
+    raise RuntimeError("this is not below an executor")
+
+
+def killing(batches, mark):
+    """Batches, of which the first is followed by the end of the executor, once for a mark."""
+    for batch in batches:
+        yield batch
+        try:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        os.kill(executor(), signal.SIGKILL)
+        time.sleep(60)
+
+
+class Deadly:
+    """A step that ends its executor in one phase."""
+
+    def __init__(self, step, mark):
+        self.step, self.mark = step, mark
+
+    def __call__(self, batches):
+        yield from self.step(killing(batches, self.mark))
+
+
+# ------------------------------------------------------------------------------------------------------- the cluster --
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def start(folder, name, *arguments):
+    environment = dict(
+        os.environ, SPARK_HOME=HOME, SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(folder), PYSPARK_PYTHON=sys.executable,
+        PYTHONPATH=os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]), SPARK_DAEMON_MEMORY="256m",
+    )  # fmt: skip
+    log = open(folder / f"{name}.log", "wb")
+    command = [os.path.join(HOME, "bin", "spark-class"), *arguments]
+    return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def wait_for(log, words):
+    for _ in range(1200):
+        if words in log.read_text(errors="replace"):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"{log} has no {words!r}")
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cluster")
+    port = free_port()
+    address = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy."
+    started = [start(folder, "master", deploy + "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")]
+    wait_for(folder / "master.log", "started at")
+    for number in range(2):
+        arguments = ("--cores", "1", "--memory", "1400m", "--host", "127.0.0.1", "--webui-port", "0", address)
+        started.append(start(folder, f"worker{number}", deploy + "worker.Worker", *arguments))
+        wait_for(folder / f"worker{number}.log", "registered with master")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
+    patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master(address)
+    for key, value in {
+        "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "1g", "spark.executor.cores": "1", "spark.sql.shuffle.partitions": "4",
+        "spark.local.dir": str(folder), "spark.task.maxFailures": "20", "spark.driver.memory": "2g",
+        "spark.ui.showConsoleProgress": "false", "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path + [TESTS]),
+        "spark.deploy.maxExecutorRetries": "-1",
+    }.items():  # fmt: skip
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+    for process in reversed(started):
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+    patch.undo()
+
+
+def stored(spark, folder, texts, files=3):
+    """Texts as Parquet files, their rows in no order, with their places as ids."""
+    import pyarrow as pa, pyarrow.parquet as pq
+
+    order = list(range(len(texts)))
+    random.Random(len(texts)).shuffle(order)
+    folder.mkdir(exist_ok=True)
+    for part in range(files):
+        numbers = order[part::files]
+        table = pa.table({"id": pa.array(numbers, pa.int64()), "text": [texts[number] for number in numbers]})
+        pq.write_table(table, folder / f"{part}.parquet")
+    return spark.read.parquet(str(folder))
+
+
+def one_run(texts):
+    mask = nigh.dedup(texts, threads=1, progress=False)[1].mask
+    return [number for number, stays in enumerate(mask) if stays]
+
+
+def ids(frame):
+    return sorted(row.id for row in frame.select("id").collect())
+
+
+COLLECTIONS = {
+    "near": make_texts(4000, 11),
+    "crowds": make_texts(1000, 12) + crowd(2500),
+    "chains": [text for k in range(40) for text in [f"c{k} " + link for link in chain(60)]] + make_texts(600, 13),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_equal_to_one_run_for_any_partitions(spark, tmp_path, name):
+    texts = COLLECTIONS[name]
+    frame = stored(spark, tmp_path / name, texts)
+    expected = one_run(texts)
+    for partitions, files in ((2, frame), (7, frame.repartition(5)), (64, frame.repartition(2, "text"))):
+        assert ids(nigh.spark.dedup(files, order_by="id", partitions=partitions)) == expected
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_kill_in_each_phase_changes_nothing(spark, tmp_path, monkeypatch, phase):
+    texts = COLLECTIONS["crowds"]
+    frame = stored(spark, tmp_path / "texts", texts)
+    mark = str(tmp_path / "killed")
+    kind = PHASES[phase]
+    moving, signing, featuring = _moving.Moving, _moving.Signing, _moving.Featuring
+    deadly = lambda make, own: lambda *given: Deadly(make(*given), mark) if own(*given) else make(*given)
+    monkeypatch.setattr(_moving, "Moving", deadly(moving, lambda settings, which: which == kind))
+    monkeypatch.setattr(_moving, "Signing", deadly(signing, lambda *_: kind == _moving.SIGN))
+    monkeypatch.setattr(_moving, "Featuring", deadly(featuring, lambda *_: kind == _moving.FEATURES))
+    kept = ids(nigh.spark.dedup(frame, order_by="id", partitions=4))
+    assert os.path.exists(mark), "nobody was killed"
+    assert kept == one_run(texts)
+
+
+@pytest.mark.parametrize("make, count", [(crowd, CROWD), (chain, CHAIN)])
+def test_crowds_and_chains_fit(spark, tmp_path, make, count):
+    texts = make(count)
+    frame = stored(spark, tmp_path / "texts", texts)
+    assert ids(nigh.spark.dedup(frame, order_by="id", partitions=4)) == one_run(texts)
