@@ -28,8 +28,10 @@ void serve_settings_init(struct serve_settings *settings) {
                                         .max_body = UINT64_C(64) << 20,
                                         .max_header = UINT64_C(16) << 10,
                                         .max_memory = UINT64_C(512) << 20,
+                                        .max_answer = UINT64_C(64) << 20,
                                         .max_depth = 32,
                                         .max_queries = 256,
+                                        .max_documents = 100000,
                                         .max_matches = 1000,
                                         .max_connections = 10240,
                                         .max_waiting = 1024,
@@ -125,7 +127,7 @@ nigh_status serve_run(nigh_context *context, const struct serve_settings *settin
     server->started_us = serve_now_us();
     const nigh_status status = start(server, error);
     if (status == NIGH_OK) {
-        if (settings->ready != NULL) settings->ready(settings->user, server->address);
+        if (settings->ready != NULL) settings->ready(settings->user, server->address, server->max_connections);
         while (settings->stopped() == 0) (void)nanosleep(&pause, NULL);
     }
     end(server);
