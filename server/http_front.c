@@ -15,6 +15,7 @@
 #include "http_front.h"
 
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -593,6 +594,12 @@ nigh_status serve_front_start(struct serve_server *server, nigh_error *error) {
     }
     front->sweeping = pthread_create(&front->sweeper, NULL, sweep, server) == 0;
     return NIGH_OK;
+}
+
+bool serve_front_take(struct serve_server *server, int socket) {
+    const struct sockaddr_in nobody = {.sin_family = AF_INET};
+    return MHD_add_connection(server->front->daemon, socket, (const struct sockaddr *)&nobody, sizeof nobody) ==
+           MHD_YES;
 }
 
 void serve_front_drain(struct serve_server *server) {

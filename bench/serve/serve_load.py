@@ -165,7 +165,7 @@ def nearest(nigh, options):
     with Served([nigh.path, "serve", "near.nigh", "--listen", "127.0.0.1:0", "--read-only", "--threads", 2], None) as served:
         for _ in range(options.repeat):
             wrk(served, path, bodies, 2)
-            alone = nigh.stats("search", "-q", "-k", K, "--threads", 1, "-o", "/dev/null", "near.nigh", "near-queries.npy")
+            alone = nigh.stats("search", "-q", "-k", K, "--threads", 1, "--output", "tsv", "near.nigh", "near-queries.npy")
             library = alone["queries"] / alone["search_seconds"]
             say(f"{'the library alone, one core':46} {library:9.0f} {'':26} recall {goal:.3f}")
             whole = wrk(served, path, bodies, options.seconds)
@@ -209,7 +209,7 @@ def make_hashes(nigh, options):
                    check=True)
     subprocess.run([options.make_hashes, "200000", "-", "fresh.npy", "fresh.hex", "1"], check=True)
     shutil.rmtree("hashes.nigh", ignore_errors=True)
-    nigh.run("index", "-q", "hashes.nigh", "hashes.npy", "--lists", "slices", "--slice-width", 22)
+    nigh.run("index", "-q", "hashes.nigh", "hashes.npy", "--lists", "slices", "--slice-width", 24)
 
 
 class Adder:
