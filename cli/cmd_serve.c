@@ -17,7 +17,7 @@ struct serve_values {
     bool without_token, read_only;
     struct cli_list hosts, origins;
     struct cli_number radius;
-    struct cli_number max_body, max_header, max_memory, max_depth, max_queries, max_matches;
+    struct cli_number max_body, max_header, max_memory, max_answer, max_depth, max_queries, max_documents, max_matches;
     struct cli_number max_connections, max_waiting;
     struct cli_number idle, body, work, drain, visible, hold;
 };
@@ -47,9 +47,11 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "max-body", PLACE(max_body), "BYTES", 1, UINT64_C(1) << 31, "64M", "the largest body of a request"),
     CLI_NUMBER(0, "max-header", PLACE(max_header), "BYTES", 1024, 1 << 20, "16K", "the largest head of a request"),
     CLI_NUMBER(0, "max-memory", PLACE(max_memory), "BYTES", 1, UINT64_C(1) << 40, "512M",
-               "bodies that are there at one time; beyond, requests are turned away (503)"),
+               "requests and answers that are there at one time; beyond, requests are turned away (503)"),
+    CLI_NUMBER(0, "max-answer", PLACE(max_answer), "BYTES", 65536, UINT64_C(1) << 31, "64M", "the largest answer"),
     CLI_NUMBER(0, "max-depth", PLACE(max_depth), "N", 4, 1024, "32", "levels of JSON in JSON"),
     CLI_NUMBER(0, "max-queries", PLACE(max_queries), "N", 1, 65536, "256", "queries of a request"),
+    CLI_NUMBER(0, "max-documents", PLACE(max_documents), "N", 1, 10000000, "100000", "documents of a request"),
     CLI_NUMBER(0, "max-matches", PLACE(max_matches), "N", 1, 1000000, "1000", "matches of a query"),
     CLI_NUMBER(0, "max-connections", PLACE(max_connections), "N", 16, 1000000, "10240", "open connections"),
     CLI_NUMBER(0, "max-waiting", PLACE(max_waiting), "N", 1, 1000000, "1024",
@@ -87,10 +89,13 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static void tell_ready(void *user, const char *address) {
+static void tell_ready(void *user, const char *address, uint32_t connections) {
     struct cli_job *job = user;
+    const struct serve_values *values = job->values;
     cli_sink_format(job->out, "http://%s/\n", address);
     (void)cli_sink_flush(job->out);
+    if (connections < values->max_connections.value)
+        cli_note(job, "at most %u connections at one time, for no more files can be open (ulimit -n)", connections);
     cli_note(job, "serving %s; Ctrl-C ends it", cli_counted(job->operand_count, "collection", "collections").text);
 }
 
@@ -98,8 +103,10 @@ static void set_limits(const struct serve_values *values, struct serve_settings 
     settings->max_body = values->max_body.value;
     settings->max_header = values->max_header.value;
     settings->max_memory = values->max_memory.value;
+    settings->max_answer = values->max_answer.value;
     settings->max_depth = (uint32_t)values->max_depth.value;
     settings->max_queries = (uint32_t)values->max_queries.value;
+    settings->max_documents = (uint32_t)values->max_documents.value;
     settings->max_matches = (uint32_t)values->max_matches.value;
     settings->max_connections = (uint32_t)values->max_connections.value;
     settings->max_waiting = (uint32_t)values->max_waiting.value;

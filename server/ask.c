@@ -19,7 +19,6 @@ void serve_ask_free(struct serve_ask *ask) {
     for (uint32_t i = 0; i < ask->count; i++) free(ask->queries[i].row);
     free(ask->queries);
     free(ask->where);
-    nigh_filter_free(ask->filter);
     serve_json_free(ask->json);
     serve_snapshot_give(ask->snapshot);
     free(ask);
@@ -288,25 +287,6 @@ static bool take_where(struct reading *reading, struct serve_value value) {
     return true;
 }
 
-/* Which documents it is true of.  False: the answer says why that cannot be told. */
-static bool make_filter(struct reading *reading) {
-    struct serve_ask *ask = reading->ask;
-    nigh_search_options options;
-    nigh_error error;
-    char why[512];
-    if (ask->where == NULL) return true;
-    nigh_search_options_init(&options);
-    options.where = ask->where;
-    const nigh_status status = nigh_filter_new(ask->snapshot->collection, &options, &ask->filter, &error);
-    if (status == NIGH_OK) return true;
-    (void)nigh_error_format(&error, why, sizeof why);
-    if (status == NIGH_EINVAL || status == NIGH_ELIMIT)
-        serve_problem_field(reading->request, "/where", "%s", why);
-    else
-        serve_problem_error(reading->request, &error);
-    return false;
-}
-
 static bool take_option(struct reading *reading, const char *key, size_t length, struct serve_value value) {
     struct serve_ask *ask = reading->ask;
     const struct serve_settings *settings = reading->request->server->settings;
@@ -348,7 +328,7 @@ static bool read_body(struct reading *reading) {
     if (reading->good && !reading->asked)
         return refuse(reading, "text", "is missing: or give \"id\", \"signature\" or \"queries\"");
     if (!reading->k_given && ask->radius != NIGH_ALL) ask->k = request->server->settings->max_matches;
-    return reading->good && make_filter(reading);
+    return reading->good;
 }
 
 bool serve_ask_read(struct serve_request *request) {

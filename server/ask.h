@@ -34,7 +34,6 @@ struct serve_ask {
     bool exact;
     bool texts;          /* whole texts of what is found, where they are kept */
     char *where;         /* owned: the condition; NULL: none */
-    nigh_filter *filter; /* owned: of the documents that it is true of */
 };
 
 /* Whether the request is a search. */

@@ -32,6 +32,7 @@ struct batch {
     struct serve_request *first;
     nigh_search_options options;
     struct serve_deadline deadline;
+    nigh_filter *filter; /* of the condition that all have; NULL: none */
     nigh_results *results[SERVE_QUERY_KINDS];
     size_t count[SERVE_QUERY_KINDS];
 };
@@ -51,10 +52,21 @@ static void batch_init(struct batch *batch, struct serve_server *server, struct 
     serve_deadline_init(&batch->deadline, server);
     batch->options.k = ask->k;
     batch->options.radius = ask->radius;
-    batch->options.filter = ask->filter;
     batch->options.threads = threads_for(server);
     batch->options.progress = &batch->deadline.progress;
     if (ask->exact) batch->options.stop = NIGH_STOP_CERTAIN;
+}
+
+/* Which documents the condition is true of: once for all that have it, and by the thread that searches. */
+static nigh_status make_filter(struct batch *batch, nigh_error *error) {
+    const struct serve_ask *ask = batch->first->ask;
+    nigh_search_options options;
+    if (ask->where == NULL) return NIGH_OK;
+    nigh_search_options_init(&options);
+    options.where = ask->where;
+    const nigh_status status = nigh_filter_new(batch->snapshot->collection, &options, &batch->filter, error);
+    batch->options.filter = batch->filter;
+    return status;
 }
 
 /* Where the queries of a kind are in its results. */
@@ -286,23 +298,38 @@ static void count_batch(struct serve_server *server, const struct batch *batch) 
     }
 }
 
+/* What is wrong with a condition is wrong with that of each. */
+static void refuse(struct serve_request *request, const struct batch *batch, const nigh_error *error) {
+    char why[512];
+    const bool condition = request->ask->where != NULL && batch->filter == NULL &&
+                           (error->status == NIGH_EINVAL || error->status == NIGH_ELIMIT);
+    if (condition) {
+        (void)nigh_error_format(error, why, sizeof why);
+        serve_problem_field(request, "/where", "%s", why);
+    } else {
+        serve_problem_error(request, error);
+    }
+}
+
 static void work_together(struct serve_server *server, struct serve_request *first) {
     struct batch batch;
     nigh_error error = {.status = NIGH_OK};
     const uint64_t begun = serve_now_us();
     batch_init(&batch, server, first);
-    const nigh_status status = search_all(&batch, &error);
+    nigh_status status = make_filter(&batch, &error);
+    if (status == NIGH_OK) status = search_all(&batch, &error);
     count_batch(server, &batch);
     for (struct serve_request *request = first, *next; request != NULL; request = next) {
         next = request->next;
         if (status == NIGH_OK)
             answer(request, &batch);
         else
-            serve_problem_error(request, &error);
+            refuse(request, &batch, &error);
         request->worked_us = serve_now_us() - begun;
         serve_request_finish(request);
     }
     for (size_t i = 0; i < SERVE_QUERY_KINDS; i++) nigh_results_free(batch.results[i]);
+    nigh_filter_free(batch.filter);
 }
 
 void serve_ask_work(void *user, struct serve_request *first) {

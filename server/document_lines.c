@@ -22,6 +22,7 @@ struct reading {
     struct places *places; /* of each line; owned */
     struct serve_line *line;
     struct places *place;
+    bool crowded, many; /* why it ended: too much is in memory; more documents than are allowed */
 };
 
 static bool wrong(struct reading *reading, const char *why) {
@@ -139,17 +140,26 @@ static void read_line(struct reading *reading, const char *text, size_t length) 
     check_line(reading);
 }
 
+/* Lines may be as short as two bytes, and what is noted of each is many times that: it is counted too. */
+static bool grow(struct reading *reading) {
+    struct serve_lines *lines = reading->lines;
+    const size_t capacity = lines->capacity == 0 ? 16 : 2 * lines->capacity;
+    const size_t more = (capacity - lines->capacity) * (sizeof *lines->items + sizeof *reading->places);
+    reading->crowded = !serve_request_charge(reading->request, more);
+    if (reading->crowded) return false;
+    struct serve_line *items = realloc(lines->items, capacity * sizeof *items);
+    if (items != NULL) lines->items = items;
+    struct places *places = realloc(reading->places, capacity * sizeof *places);
+    if (places != NULL) reading->places = places;
+    if (items == NULL || places == NULL) return false;
+    lines->capacity = capacity;
+    return true;
+}
+
 static bool add_line(struct reading *reading, uint64_t number) {
     struct serve_lines *lines = reading->lines;
-    if (lines->count == lines->capacity || reading->places == NULL) {
-        const size_t capacity = lines->capacity == 0 ? 16 : 2 * lines->capacity;
-        struct serve_line *items = realloc(lines->items, capacity * sizeof *items);
-        if (items != NULL) lines->items = items;
-        struct places *places = realloc(reading->places, capacity * sizeof *places);
-        if (places != NULL) reading->places = places;
-        if (items == NULL || places == NULL) return false;
-        lines->capacity = capacity;
-    }
+    reading->many = lines->count == reading->request->server->settings->max_documents;
+    if (reading->many || ((lines->count == lines->capacity || reading->places == NULL) && !grow(reading))) return false;
     reading->line = &lines->items[lines->count];
     reading->place = &reading->places[lines->count++];
     *reading->line =
@@ -167,6 +177,8 @@ static bool is_blank(const char *text, size_t length) {
 static bool read_all(struct reading *reading) {
     const char *at = reading->request->body.bytes;
     const char *end = at + reading->request->body.length;
+    reading->crowded = !serve_request_charge(reading->request, reading->request->body.length); /* for the room */
+    if (reading->crowded) return false;
     for (uint64_t number = 1; at < end; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const size_t length = newline == NULL ? (size_t)(end - at) : (size_t)(newline - at);
@@ -192,6 +204,17 @@ static void set_pointers(struct serve_lines *lines, const struct places *places)
     }
 }
 
+static void give_up(const struct reading *reading) {
+    const struct serve_problem problem = {
+        .status = 413, .type = "too-large", .title = "The body is too large", .offset = NIGH_NO_OFFSET};
+    if (reading->many)
+        serve_problem(reading->request, &problem, "it has more documents than --max-documents allows");
+    else if (reading->crowded)
+        serve_problem_crowded(reading->request);
+    else
+        serve_problem_memory(reading->request);
+}
+
 bool serve_lines_read(struct serve_request *request, const struct serve_snapshot *snapshot, struct serve_lines *lines) {
     struct reading reading = {.request = request, .snapshot = snapshot, .lines = lines};
     *lines = (struct serve_lines){.items = NULL};
@@ -204,7 +227,7 @@ bool serve_lines_read(struct serve_request *request, const struct serve_snapshot
     free(reading.places);
     request->items = (uint32_t)lines->count;
     if (!good) {
-        serve_problem_memory(request);
+        give_up(&reading);
         return false;
     }
     if (lines->count > 0) return true;

@@ -15,6 +15,7 @@
 #include "http_front.h"
 
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +33,19 @@
 #include "writing.h"
 
 #define SWEEP_NS 250000000L
+#define METHODS "GET, HEAD, POST, DELETE" /* that a page of others may use */
+#define PARSED_TIMES 20u  /* what JSON is parsed into is larger, by so much at most */
 #define SMALL_BODY 65536u /* is read where it came, so that searches can be put together; larger ones in a lane */
 #define UNREAD_BODY (1u << 20)
 #define HEADER_ROOM 4096u /* for libmicrohttpd beside what a client sends */
 #define MOST_FRONT_THREADS 4u
+#define CROWDED_SHARE 8u /* of connections, and of the time for a head: see spare_of_idle() */
 
 /* A connection, and when it must have come further. */
 struct visit {
     int socket;
     atomic_uint_fast64_t until_us; /* 0: it waits for us, not we for it */
+    atomic_bool idle;              /* no request of it is under way */
     struct visit *next, *before;
 };
 
@@ -58,11 +63,20 @@ struct serve_front {
 
 /* ------------------------------------------------------------ connections -- */
 
-static void expect_by(struct MHD_Connection *connection, uint32_t milliseconds) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct visit *visit = info == NULL ? NULL : info->socket_context;
-    if (visit == NULL) return;
+static void expect(struct visit *visit, uint32_t milliseconds, bool idle) {
+    atomic_store(&visit->idle, idle);
     atomic_store(&visit->until_us, milliseconds == 0 ? 0 : serve_now_us() + (uint64_t)milliseconds * 1000);
+}
+
+static struct visit *visit_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+/* Within a request; 0: we take as long as we need. */
+static void expect_by(struct MHD_Connection *connection, uint32_t milliseconds) {
+    struct visit *visit = visit_of(connection);
+    if (visit != NULL) expect(visit, milliseconds, false);
 }
 
 static void greet(struct serve_server *server, struct MHD_Connection *connection, void **context) {
@@ -72,7 +86,7 @@ static void greet(struct serve_server *server, struct MHD_Connection *connection
     *context = visit;
     if (visit == NULL || info == NULL) return;
     visit->socket = info->connect_fd;
-    atomic_store(&visit->until_us, serve_now_us() + (uint64_t)server->settings->idle_ms * 1000);
+    expect(visit, server->settings->idle_ms, true);
     (void)pthread_mutex_lock(&front->lock);
     visit->next = front->visits;
     if (visit->next != NULL) visit->next->before = visit;
@@ -106,14 +120,24 @@ static void on_connection(void *user, struct MHD_Connection *connection, void **
     }
 }
 
+/*
+ * How much of the time for a head may be left when a connection without a request is closed: none.  Where there are
+ * nearly as many connections as can be, most of it: who has something to ask is not kept out by those who have not.
+ */
+static uint64_t spare_of_idle(const struct serve_server *server) {
+    const uint32_t most = server->max_connections;
+    const bool crowded = atomic_load(&server->metrics.connections) > most - most / CROWDED_SHARE;
+    return crowded ? (uint64_t)server->settings->idle_ms * 1000 / CROWDED_SHARE * (CROWDED_SHARE - 1) : 0;
+}
+
 /* Nobody closes a socket while the lock is held: libmicrohttpd tells of it first. */
 static void sweep_once(struct serve_server *server) {
     struct serve_front *front = server->front;
-    const uint64_t now = serve_now_us();
+    const uint64_t now = serve_now_us(), spare = spare_of_idle(server);
     (void)pthread_mutex_lock(&front->lock);
     for (struct visit *visit = front->visits; visit != NULL; visit = visit->next) {
         const uint64_t until = atomic_load(&visit->until_us);
-        if (until == 0 || until > now) continue;
+        if (until == 0 || until > now + (atomic_load(&visit->idle) ? spare : 0)) continue;
         atomic_store(&visit->until_us, 0);
         (void)shutdown(visit->socket, SHUT_RDWR);
         atomic_fetch_add(&server->metrics.expired, 1);
@@ -149,7 +173,14 @@ static void set_headers(struct MHD_Response *response, const struct serve_reques
     if (reply->status == 401) (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"nigh\"");
     if (request->cors != NULL) {
         (void)MHD_add_response_header(response, "Access-Control-Allow-Origin", request->cors);
+        (void)MHD_add_response_header(response, "Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
         (void)MHD_add_response_header(response, "Vary", "Origin");
+    }
+    if (request->cors != NULL && reply->status == 204) {
+        (void)MHD_add_response_header(response, "Access-Control-Allow-Methods", METHODS);
+        (void)MHD_add_response_header(response, "Access-Control-Allow-Headers",
+                                      "Authorization, Content-Type, X-Request-Id");
+        (void)MHD_add_response_header(response, "Access-Control-Max-Age", "600");
     }
     if (reply->retry_after > 0) {
         (void)snprintf(number, sizeof number, "%u", reply->retry_after);
@@ -189,7 +220,7 @@ static void refuse(struct serve_request *request, unsigned status, const char *t
                                           .type = type,
                                           .title = title,
                                           .offset = NIGH_NO_OFFSET,
-                                          .retry_after = status == 503 || status == 429 ? 1 : 0};
+                                          .retry_after = status == 503 ? 1 : 0};
     serve_problem(request, &problem, "%s", detail);
 }
 
@@ -253,9 +284,8 @@ static bool body_is_welcome(struct serve_request *request, struct MHD_Connection
         refuse(request, 413, "too-large", "The body is too large", "--max-body allows no more");
         return false;
     }
-    if (atomic_load(&request->server->metrics.body_bytes) + bytes > settings->max_memory) {
-        atomic_fetch_add(&request->server->metrics.refused, 1);
-        refuse(request, 503, "busy", "Too much at once", "bodies take all the memory that --max-memory gives them");
+    if (atomic_load(&request->server->metrics.held_bytes) + bytes > settings->max_memory) {
+        serve_problem_crowded(request);
         return false;
     }
     return true;
@@ -306,7 +336,7 @@ static bool is_preflight(struct serve_request *request) {
     if (strcmp(request->method, "OPTIONS") != 0 || request->cors == NULL) return false;
     request->reply.status = 204;
     request->reply.type = SERVE_JSON_TYPE;
-    request->reply.allow = "GET, HEAD, POST, DELETE";
+    request->reply.allow = METHODS;
     return true;
 }
 
@@ -354,6 +384,7 @@ static struct serve_request *new_request(struct serve_server *server, struct MHD
     request->connection = connection;
     request->started_us = serve_now_us();
     request->reply.type = SERVE_JSON_TYPE;
+    request->reply.body.limit = server->settings->max_answer;
     request->method = known_method(method, &request->head);
     request->authorization = header(connection, "Authorization");
     name_request(request, header(connection, "X-Request-Id"));
@@ -362,19 +393,27 @@ static struct serve_request *new_request(struct serve_server *server, struct MHD
     return request;
 }
 
+bool serve_request_charge(struct serve_request *request, uint64_t bytes) {
+    struct serve_server *server = request->server;
+    request->charged += bytes;
+    return atomic_fetch_add(&server->metrics.held_bytes, bytes) + bytes <= server->settings->max_memory;
+}
+
 static enum MHD_Result take_body(struct serve_request *request, const char *bytes, size_t length) {
     struct serve_server *server = request->server;
     const struct serve_settings *settings = server->settings;
     request->body_bytes += length;
-    if (request->too_large || request->refused) return request->body_bytes <= 2 * settings->max_body ? MHD_YES : MHD_NO;
-    const uint64_t all = atomic_fetch_add(&server->metrics.body_bytes, length) + length;
-    request->charged += length;
-    if (request->body_bytes > settings->max_body || all > settings->max_memory) {
-        request->too_large = true;
+    if (request->too_large || request->crowded || request->refused)
+        return request->body_bytes <= 2 * settings->max_body ? MHD_YES : MHD_NO;
+    request->too_large = request->body_bytes > settings->max_body;
+    request->crowded = !serve_request_charge(request, length);
+    if (request->too_large || request->crowded) {
         serve_text_release(&request->body);
-        return MHD_YES;
+        atomic_fetch_sub(&server->metrics.held_bytes, request->charged);
+        request->charged = 0;
+    } else {
+        serve_text_add(&request->body, bytes, length);
     }
-    serve_text_add(&request->body, bytes, length);
     return MHD_YES;
 }
 
@@ -398,10 +437,21 @@ static void too_much_waits(struct serve_request *request) {
     refuse(request, 503, "busy", "Too much at once", "as many requests wait as --max-waiting allows");
 }
 
+/* Small ones are read here, for only what is read can go together.  False: the answer is there. */
+static bool read_here(struct serve_request *request) {
+    if (serve_request_charge(request, PARSED_TIMES * request->body.length)) return serve_ask_read(request);
+    serve_problem_crowded(request);
+    return false;
+}
+
 /* True: the answer is there. */
 static bool answer_here(struct serve_request *request) {
     if (request->too_large) {
-        refuse(request, 413, "too-large", "The body is too large", "--max-body or --max-memory allow no more");
+        refuse(request, 413, "too-large", "The body is too large", "--max-body allows no more");
+        return true;
+    }
+    if (request->crowded) {
+        serve_problem_crowded(request);
         return true;
     }
     if (request->body.failed) {
@@ -412,8 +462,7 @@ static bool answer_here(struct serve_request *request) {
         request->route->answer(request);
         return true;
     }
-    /* Small ones are read here, for only what is read can go together. */
-    return serve_ask_is(request) && request->body.length <= SMALL_BODY && !serve_ask_read(request);
+    return serve_ask_is(request) && request->body.length <= SMALL_BODY && !read_here(request);
 }
 
 static enum MHD_Result begin_work(struct MHD_Connection *connection, struct serve_request *request) {
@@ -456,12 +505,13 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **c
     struct serve_request *request = *context;
     (void)why;
     if (request == NULL) return;
-    expect_by(connection, server->settings->idle_ms);
+    struct visit *visit = visit_of(connection);
+    if (visit != NULL) expect(visit, server->settings->idle_ms, true);
     const uint64_t took = serve_now_us() - request->started_us;
     const uint64_t sent = request->reply.fixed != NULL ? request->reply.fixed_length : request->reply.body.length;
     serve_metrics_count(&server->metrics, serve_route_number(request->route), request, took, sent);
     if (server->settings->log >= 0) serve_log_request(server->settings->log, request, took, sent);
-    atomic_fetch_sub(&server->metrics.body_bytes, request->charged);
+    atomic_fetch_sub(&server->metrics.held_bytes, request->charged);
     serve_ask_free(request->ask);
     serve_text_release(&request->body);
     serve_text_release(&request->reply.body);
@@ -500,7 +550,7 @@ static struct MHD_Daemon *start_daemon(struct serve_server *server) {
     const struct MHD_OptionItem options[] = {
         {MHD_OPTION_LISTEN_SOCKET, server->front->socket, NULL},
         {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)(threads > 1 ? threads : 0), NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)allow_connections(settings->max_connections), NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)server->max_connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(settings->idle_ms / 1000 + 1), NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)(settings->max_header + HEADER_ROOM), NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
@@ -536,6 +586,7 @@ nigh_status serve_front_start(struct serve_server *server, nigh_error *error) {
             error, NIGH_EINVAL,
             "others than this machine could connect: give --token-file, or --without-token where that is meant");
     }
+    server->max_connections = allow_connections(server->settings->max_connections);
     front->daemon = start_daemon(server);
     if (front->daemon == NULL) {
         (void)close(front->socket);
@@ -543,6 +594,12 @@ nigh_status serve_front_start(struct serve_server *server, nigh_error *error) {
     }
     front->sweeping = pthread_create(&front->sweeper, NULL, sweep, server) == 0;
     return NIGH_OK;
+}
+
+bool serve_front_take(struct serve_server *server, int socket) {
+    const struct sockaddr_in nobody = {.sin_family = AF_INET};
+    return MHD_add_connection(server->front->daemon, socket, (const struct sockaddr *)&nobody, sizeof nobody) ==
+           MHD_YES;
 }
 
 void serve_front_drain(struct serve_server *server) {

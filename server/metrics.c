@@ -228,7 +228,9 @@ static void show_process(struct serve_server *server, struct serve_text *out) {
     single(out, "nigh_expired_connections_total", "counter", "connections closed for being too slow",
            (double)atomic_load(&metrics->expired));
     single(out, "nigh_connections", "gauge", "open connections", (double)atomic_load(&metrics->connections));
-    single(out, "nigh_body_bytes", "gauge", "bytes of requests in memory", (double)atomic_load(&metrics->body_bytes));
+    single(out, "nigh_connections_limit", "gauge", "connections that there can be", (double)server->max_connections);
+    single(out, "nigh_held_bytes", "gauge", "bytes of requests and answers in memory",
+           (double)atomic_load(&metrics->held_bytes));
     single(out, "process_resident_memory_bytes", "gauge", "memory in use, mapped files included", resident_bytes());
     single(out, "nigh_uptime_seconds", "gauge", "since it was started",
            (double)(serve_now_us() - server->started_us) / 1e6);

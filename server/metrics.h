@@ -23,7 +23,7 @@ struct serve_metrics {
     atomic_uint_fast64_t batches, batched; /* of searches: calls, and requests answered by them */
     atomic_uint_fast64_t groups, grouped;  /* of find-or-add */
     atomic_uint_fast64_t queries, refused, expired;
-    atomic_uint_fast64_t body_bytes; /* that are in memory now */
+    atomic_uint_fast64_t held_bytes; /* of requests and answers that are in memory now */
     atomic_uint connections, requests;
 };
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server.h"
+
 __attribute__((format(printf, 3, 0))) static void write_problem(struct serve_request *request,
                                                                 const struct serve_problem *problem, const char *format,
                                                                 va_list arguments) {
@@ -113,12 +115,33 @@ void serve_problem_memory(struct serve_request *request) {
     serve_problem_error(request, &error);
 }
 
-void serve_answer(struct serve_request *request, const char *type) {
-    if (request->reply.body.failed) {
-        serve_text_release(&request->reply.body);
+void serve_problem_crowded(struct serve_request *request) {
+    const struct serve_problem problem = {
+        .status = 503, .type = "busy", .title = "Too much at once", .offset = NIGH_NO_OFFSET, .retry_after = 1};
+    atomic_fetch_add(&request->server->metrics.refused, 1);
+    serve_problem(request, &problem, "requests and answers take all the memory that --max-memory gives them");
+}
+
+/* In place of an answer that cannot be had. */
+static void give_up(struct serve_request *request, bool too_long) {
+    const struct serve_problem problem = {
+        .status = 422, .type = "answer-too-large", .title = "The answer is too large", .offset = NIGH_NO_OFFSET};
+    serve_text_release(&request->reply.body);
+    if (too_long)
+        serve_problem(request, &problem, "it has more than --max-answer bytes; ask for less at a time");
+    else
         serve_problem_memory(request);
-        return;
+}
+
+void serve_answer(struct serve_request *request, const char *type) {
+    struct serve_text *body = &request->reply.body;
+    if (body->failed) {
+        give_up(request, body->full);
+    } else if (!serve_request_charge(request, body->capacity)) {
+        serve_text_release(body);
+        serve_problem_crowded(request);
+    } else {
+        request->reply.status = 200;
+        request->reply.type = type;
     }
-    request->reply.status = 200;
-    request->reply.type = type;
 }

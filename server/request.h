@@ -35,8 +35,8 @@ struct serve_request {
     size_t document_length;
     char *query; /* what follows the '?' as it came; owned; NULL: nothing */
     struct serve_text body;
-    uint64_t charged;          /* of the memory that bodies may take */
-    bool too_large;            /* the rest of the body is not kept */
+    uint64_t charged;          /* of the memory that requests and answers may take */
+    bool too_large, crowded;   /* the body by itself, or all that there is: nothing of it is kept */
     bool refused;              /* its answer is there, and waits for the end of the body */
     bool begun, done;          /* worked on; answered */
     bool head;                 /* HEAD: as GET, without the content */

@@ -28,8 +28,10 @@ void serve_settings_init(struct serve_settings *settings) {
                                         .max_body = UINT64_C(64) << 20,
                                         .max_header = UINT64_C(16) << 10,
                                         .max_memory = UINT64_C(512) << 20,
+                                        .max_answer = UINT64_C(64) << 20,
                                         .max_depth = 32,
                                         .max_queries = 256,
+                                        .max_documents = 100000,
                                         .max_matches = 1000,
                                         .max_connections = 10240,
                                         .max_waiting = 1024,
@@ -89,9 +91,10 @@ static nigh_status start_lanes(struct serve_server *server, nigh_error *error) {
     return status;
 }
 
-static nigh_status start(struct serve_server *server, nigh_error *error) {
+nigh_status serve_server_start(struct serve_server *server, nigh_error *error) {
     const struct serve_settings *settings = server->settings;
     nigh_status status = NIGH_OK;
+    server->started_us = serve_now_us();
     if (settings->token_file != NULL) status = serve_tokens_read(settings->token_file, &server->tokens, error);
     if (status == NIGH_OK) status = serve_shelf_open(&server->shelf, server->context, &settings->paths, error);
     if (status != NIGH_OK) return status;
@@ -104,7 +107,7 @@ static nigh_status start(struct serve_server *server, nigh_error *error) {
     return status == NIGH_OK ? serve_front_start(server, error) : status;
 }
 
-static void end(struct serve_server *server) {
+void serve_server_end(struct serve_server *server) {
     serve_front_drain(server);
     serve_lane_end(&server->asking);
     serve_lane_end(&server->slow);
@@ -122,13 +125,12 @@ nigh_status serve_run(nigh_context *context, const struct serve_settings *settin
     if (server == NULL) return NIGH_ENOMEM;
     server->settings = settings;
     server->context = context;
-    server->started_us = serve_now_us();
-    const nigh_status status = start(server, error);
+    const nigh_status status = serve_server_start(server, error);
     if (status == NIGH_OK) {
-        if (settings->ready != NULL) settings->ready(settings->user, server->address);
+        if (settings->ready != NULL) settings->ready(settings->user, server->address, server->max_connections);
         while (settings->stopped() == 0) (void)nanosleep(&pause, NULL);
     }
-    end(server);
+    serve_server_end(server);
     free(server);
     return status;
 }

@@ -31,9 +31,11 @@ struct serve_settings {
     /* Limits. */
     uint64_t max_body;        /* bytes of a request */
     uint64_t max_header;      /* bytes of its line and headers */
-    uint64_t max_memory;      /* bytes of all bodies that are there at one time */
+    uint64_t max_memory;      /* bytes of all bodies, and of all answers, that are there at one time */
+    uint64_t max_answer;      /* bytes of an answer */
     uint32_t max_depth;       /* of JSON */
     uint32_t max_queries;     /* of one request */
+    uint32_t max_documents;   /* of one request */
     uint32_t max_matches;     /* of one query */
     uint32_t max_connections; /* open at one time */
     uint32_t max_waiting;     /* requests that wait to be worked on, of each kind */
@@ -47,8 +49,8 @@ struct serve_settings {
 
     int log; /* a descriptor for the access log; -1: none */
 
-    /* The address, once it answers. */
-    void (*ready)(void *user, const char *address);
+    /* The address, and how many connections there can be at one time, once it answers. */
+    void (*ready)(void *user, const char *address, uint32_t connections);
     void *user;
     /* Non-zero: it is to end.  Asked a few times a second. */
     int (*stopped)(void);

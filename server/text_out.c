@@ -19,6 +19,7 @@ void serve_text_release(struct serve_text *text) {
 
 bool serve_text_reserve(struct serve_text *text, size_t more) {
     if (text->failed || more > SIZE_MAX / 4 - text->length) text->failed = true;
+    if (text->limit > 0 && !text->failed && more > text->limit - text->length) text->failed = text->full = true;
     if (text->failed || more <= text->capacity - text->length) return !text->failed;
     size_t capacity = text->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : text->capacity;
     while (capacity - text->length < more) capacity *= 2;

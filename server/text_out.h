@@ -10,7 +10,9 @@
 struct serve_text {
     char *bytes; /* owned, by malloc */
     size_t length, capacity;
-    bool failed; /* out of memory: what is there is not all */
+    size_t limit; /* of the length; 0: none */
+    bool failed;  /* out of memory, or beyond the limit: what is there is not all */
+    bool full;    /* it was the limit */
 };
 
 void serve_text_release(struct serve_text *text);

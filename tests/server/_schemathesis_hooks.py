@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What schemathesis has to be told: lines of JSON, and which collections and documents there are."""
+
+import itertools
+import json
+
+import schemathesis
+
+COLLECTIONS = itertools.cycle(["news", "copies", "hashes"])
+NUMBERS = itertools.count()
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(_context, value):
+    """A document is a line by itself; half of the time it stands there twice."""
+    line = json.dumps(value).encode()
+    return line + b"\n" if next(NUMBERS) % 2 else line + b"\n" + line + b"\n"
+
+
+@schemathesis.deserializer("application/x-ndjson")
+def first_line(_context, response):
+    """Each line of an answer fits the schema; it is the first that is looked at here, test_api.py looks at all."""
+    return json.loads(response.content.splitlines()[0])
+
+
+@schemathesis.hook
+def map_path_parameters(_context, path_parameters):
+    """Mostly what is there, for what is not there is soon told."""
+    number = next(NUMBERS)
+    if path_parameters and "c" in path_parameters and number % 8:
+        path_parameters["c"] = next(COLLECTIONS)
+    if path_parameters and "id" in path_parameters and number % 3 == 0:
+        path_parameters["id"] = f"d{number % 50}"
+    return path_parameters
