@@ -121,11 +121,18 @@ void cli_dedup_estimate(const struct cli_job *job, const nigh_staged *staged, co
 
 void cli_dedup_show_plan(struct cli_job *job, const nigh_staged *staged, const struct cli_stage_inputs *inputs,
                          const struct cli_stage_plan *plan) {
-    cli_sink_format(job->out, "about %s documents, %s, in %u shards\n\n", cli_digits((uint64_t)plan->documents).text,
-                    cli_counted(inputs->count, "input", "inputs").text, nigh_staged_tasks(staged, NIGH_STAGE_SIGN));
+    double disk = 0;
+    cli_sink_format(job->out, "about %s documents, %s, in %s\n\n", cli_digits((uint64_t)plan->documents).text,
+                    cli_counted(inputs->count, "input", "inputs").text,
+                    cli_counted(nigh_staged_tasks(staged, NIGH_STAGE_SIGN), "shard", "shards").text);
     cli_sink_format(job->out, "%-12s%6s  %10s  %10s\n", "stage", "tasks", "memory", "disk");
-    for (size_t i = 0; i < CLI_STAGE_NEEDS; i++)
-        cli_sink_format(job->out, "%-12s%6u  %10s  %10s\n", plan->needs[i].name, plan->needs[i].tasks,
-                        cli_size(plan->needs[i].memory).text, cli_size(plan->needs[i].disk).text);
-    cli_sink_format(job->out, "\nmemory is of one task, disk of all; the tasks of a stage may run at the same time\n");
+    for (size_t i = 0; i < CLI_STAGE_NEEDS; i++) {
+        const struct cli_stage_need *need = &plan->needs[i];
+        cli_sink_format(job->out, "%-12s%6u  %10s  %10s\n", need->name, need->tasks, cli_size(need->memory).text,
+                        cli_size(need->disk).text);
+        disk += need->disk;
+    }
+    cli_sink_format(
+        job->out, "\nmemory is of one task, disk of all, %s together; the tasks of a stage may run at the same time\n",
+        cli_size(disk).text);
 }

@@ -13,7 +13,8 @@ import subprocess
 import time
 
 NODES = ("n1", "n2")
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo", "unshare", "nsenter")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo", "unshare", "nsenter",
+            "setpriv")
 
 CONFIGURATION = """\
 ClusterName=nigh{port}
@@ -98,7 +99,7 @@ class Cluster:
     def __init__(self, folder, cpus=1, timeout=10, expire=5):
         self.folder = os.path.abspath(folder)
         self.nodes = {}
-        self.ports = {}
+        self.controller, self.ports = 0, {}
         self.daemons = []
         self.cpus, self.timeout, self.expire = cpus, timeout, expire
         self.environment = dict(os.environ, SLURM_CONF=f"{self.folder}/slurm.conf")
@@ -133,21 +134,35 @@ class Cluster:
         for node in NODES:
             self.start_node(node)
         wait_until("all nodes to be idle", lambda: all(self.state(node) == "idle" for node in NODES))
+        self.check_loopback()
+
+    def check_loopback(self):
+        """Nobody beyond this machine is to see any of it."""
+        places = set()
+        for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+            if os.path.exists(path):
+                with open(path, encoding="ascii") as file:
+                    places |= {line.split()[1] for line in file if line.split()[3] == "0A"}
+        for port in (self.controller, *self.ports.values()):
+            heard = {place for place in places if place.endswith(f":{port:04X}")}
+            if heard != {f"0100007F:{port:04X}"}:
+                raise AssertionError(f"port {port} is open at {heard}, and should be at 127.0.0.1 alone")
 
     def configure(self):
-        controller, *ports = free_ports(1 + len(NODES))
+        self.controller, *ports = free_ports(1 + len(NODES))
         self.ports = dict(zip(NODES, ports))
         lines = [f"NodeName={node} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={self.cpus} "
                  "RealMemory=4000 State=UNKNOWN" for node, port in self.ports.items()]
         with open(f"{self.folder}/slurm.conf", "w", encoding="utf-8") as file:
-            file.write(CONFIGURATION.format(port=controller, user="root", folder=self.folder, expire=self.expire,
+            file.write(CONFIGURATION.format(port=self.controller, user="root", folder=self.folder, expire=self.expire,
                                             timeout=self.timeout, nodes="\n".join(lines)))
         for node in NODES:
             os.makedirs(f"{self.folder}/spool-{node}")
 
     def spawn(self, name, words):
         with open(f"{self.folder}/{name}.out", "ab") as out:
-            return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.folder,
+            # Where the test itself is killed, this ends with it.
+            return subprocess.Popen([find("setpriv"), "--pdeathsig", "KILL", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.folder,
                                     env=self.environment, start_new_session=True)
 
     def start_munge(self):
