@@ -50,6 +50,7 @@ struct bench {
     struct text_set set;
     uint64_t queries, runs, threads;
     bool graph;
+    const char *only; /* NULL: all ways */
     nigh_context *context;
 };
 
@@ -58,6 +59,11 @@ static size_t ways_of(const struct bench *bench) {
     size_t count = 0;
     while (count < WAYS && (bench->graph || ways[count].method != NIGH_SEARCH_GRAPH)) count++;
     return count;
+}
+
+/* Ratios are to the first, which always runs. */
+static bool wanted(const struct bench *bench, size_t way) {
+    return way == 0 || bench->only == NULL || strstr(ways[way].name, bench->only) != NULL;
 }
 
 /* One way on one kind of query. */
@@ -146,15 +152,17 @@ static void measure_kind(const struct bench *bench, nigh_collection **collection
                           find_truth(collections[0], &queries, NIGH_RANK_WEIGHTED)};
     for (uint64_t run = 0; run < bench->runs; run++)
         for (size_t w = 0; w < ways_of(bench); w++)
-            measure_way(bench, &ways[w], collections[w], &queries, truths[ways[w].rank == NIGH_RANK_WEIGHTED],
-                        &outcomes[w]);
+            if (wanted(bench, w))
+                measure_way(bench, &ways[w], collections[w], &queries, truths[ways[w].rank == NIGH_RANK_WEIGHTED],
+                            &outcomes[w]);
     printf("\n%s: %zu queries, %.0f bits touched\n", kind == TEXT_SHORT ? "3 to 12 words" : "whole documents",
            queries.count, queries.touched);
     printf("%-26s %10s %8s %8s %10s %8s %10s\n", "", "recall@10", "one, ms", "times", "64, ms", "times", "distances");
     for (size_t w = 0; w < ways_of(bench); w++)
-        printf("%-26s %10.4f %8.3f %8.1f %10.3f %8.1f %10.0f\n", ways[w].name, outcomes[w].recall,
-               outcomes[w].one * 1e3, outcomes[0].one / outcomes[w].one, outcomes[w].together * 1e3,
-               outcomes[0].together / outcomes[w].together, outcomes[w].counted);
+        if (wanted(bench, w))
+            printf("%-26s %10.4f %8.3f %8.1f %10.3f %8.1f %10.0f\n", ways[w].name, outcomes[w].recall,
+                   outcomes[w].one * 1e3, outcomes[0].one / outcomes[w].one, outcomes[w].together * 1e3,
+                   outcomes[0].together / outcomes[w].together, outcomes[w].counted);
     free(truths[0]);
     free(truths[1]);
     text_queries_release(&queries);
@@ -162,12 +170,13 @@ static void measure_kind(const struct bench *bench, nigh_collection **collection
 
 static const char usage[] =
     "usage: bench_text [--collection PATH] [--every N] [--queries N] [--documents N] [--runs N] [--threads N] "
-    "[--graph] [INPUT...]\n"
+    "[--graph] [--only NAME] [INPUT...]\n"
     "  --collection PATH  made there, or used again where it is there (default: in a folder that is removed)\n"
     "  --every N          hold out one document in N (1000)\n"
     "  --queries N        ask with at most N of them (256)\n"
     "  --documents N      without an INPUT: so many by Zipf's law (1000000)\n"
-    "  --graph            also by a graph of masks, which is made where there is none\n";
+    "  --graph            also by a graph of masks, which is made where there is none\n"
+    "  --only NAME        of the other ways only those with NAME in their names\n";
 
 int main(int count, char **arguments) {
     struct bench bench = {.set = {.documents = 1000000, .every = 1000}, .queries = 256, .runs = 3, .threads = 1};
@@ -181,6 +190,7 @@ int main(int count, char **arguments) {
         {.name = "documents", .number = &bench.set.documents, .least = 1000, .most = UINT32_MAX - 1, .quick = 20000},
         {.name = "runs", .number = &bench.runs, .least = 1, .most = 100, .quick = 1},
         {.name = "graph", .flag = &bench.graph},
+        {.name = "only", .text = &bench.only},
         {.name = "threads", .number = &bench.threads, .least = 1, .most = 256},
         {.name = NULL},
     };

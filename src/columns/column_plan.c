@@ -84,14 +84,19 @@ static void end_half(struct planning *planning, uint32_t polarity) {
     planning->open = true;
 }
 
+static void add_column(struct planning *planning, uint32_t column) {
+    const uint32_t polarity = bit_is_set(planning->query, column);
+    struct half *half = &planning->halves[polarity];
+    half->offsets[half->count++] = nigh__column_offset(column);
+    if (half->count == HALF) end_half(planning, polarity);
+}
+
 /* The columns of one plane, in the order of the bits. */
 static void add_plane(struct planning *planning, const uint64_t *plane) {
-    for (uint32_t j = 0; j < planning->width_bits; j++) {
-        if (plane != NULL && !bit_is_set(plane, j)) continue;
-        const uint32_t polarity = bit_is_set(planning->query, j);
-        struct half *half = &planning->halves[polarity];
-        half->offsets[half->count++] = nigh__column_offset(j);
-        if (half->count == HALF) end_half(planning, polarity);
+    for (uint32_t first = 0; first < planning->width_bits; first += 64) {
+        const uint32_t bits = planning->width_bits - first < 64 ? planning->width_bits - first : 64;
+        uint64_t left = (plane == NULL ? UINT64_MAX : plane[first / 64]) & UINT64_MAX >> (64 - bits);
+        for (; left != 0; left &= left - 1) add_column(planning, first + (uint32_t)__builtin_ctzll(left));
     }
     for (uint32_t polarity = 0; polarity < 2; polarity++)
         if (planning->halves[polarity].count > 0) end_half(planning, polarity);

@@ -22,20 +22,37 @@ uint32_t nigh__weight_level(uint32_t weight, uint32_t heaviest) {
     return best;
 }
 
-static bool is_set(const uint64_t *words, uint32_t bit) { return (words[bit / 64] >> bit % 64 & 1) != 0; }
+/* Bits 64 i and on, of those that count. */
+static uint64_t bits_of(const uint64_t *mask, uint32_t width_bits, size_t i) {
+    const uint64_t there = width_bits - 64 * i < 64 ? (UINT64_C(1) << (width_bits - 64 * i)) - 1 : UINT64_MAX;
+    return mask == NULL ? there : mask[i] & there;
+}
 
+static uint32_t heaviest_of(const uint8_t *weights, const uint64_t *mask, uint32_t width_bits) {
+    uint32_t heaviest = 0;
+    for (size_t i = 0; i < (width_bits + 63) / 64; i++)
+        for (uint64_t left = bits_of(mask, width_bits, i); left != 0; left &= left - 1) {
+            const uint32_t weight = weights[64 * i + (uint32_t)__builtin_ctzll(left)];
+            if (weight > heaviest) heaviest = weight;
+        }
+    return heaviest;
+}
+
+/* A query has few different weights: the level of each is looked for once. */
 bool nigh__planes_weigh(const uint8_t *weights, const uint64_t *mask, uint32_t width_bits, uint64_t *planes) {
     const size_t words = (width_bits + 63) / 64;
-    uint32_t heaviest = 0;
-    for (uint32_t j = 0; j < width_bits; j++)
-        if ((mask == NULL || is_set(mask, j)) && weights[j] > heaviest) heaviest = weights[j];
+    const uint32_t heaviest = heaviest_of(weights, mask, width_bits);
+    uint8_t known[UINT8_MAX + 1];
+    memset(known, UINT8_MAX, sizeof known);
     memset(planes, 0, NIGH__PLANES * words * sizeof *planes);
     if (heaviest == 0) return false;
-    for (uint32_t j = 0; j < width_bits; j++) {
-        if (mask != NULL && !is_set(mask, j)) continue;
-        const uint64_t level = nigh__weight_level(weights[j], heaviest);
-        for (uint32_t p = 0; p < NIGH__PLANES; p++) planes[p * words + j / 64] |= (level >> p & 1) << j % 64;
-    }
+    for (size_t i = 0; i < words; i++)
+        for (uint64_t left = bits_of(mask, width_bits, i); left != 0; left &= left - 1) {
+            uint8_t *level = &known[weights[64 * i + (uint32_t)__builtin_ctzll(left)]];
+            if (*level == UINT8_MAX) *level = (uint8_t)nigh__weight_level((uint32_t)(level - known), heaviest);
+            for (uint32_t p = 0; p < NIGH__PLANES; p++)
+                if ((*level >> p & 1) != 0) planes[p * words + i] |= left & -left;
+        }
     return true;
 }
 
