@@ -53,10 +53,16 @@ extern const struct nigh__hamming nigh__hamming_neon;
         return body(2);                 \
     case 4:                             \
         return body(4);                 \
+    case 6:                             \
+        return body(6);                 \
     case 8:                             \
         return body(8);                 \
+    case 12:                            \
+        return body(12);                \
     case 16:                            \
         return body(16);                \
+    case 24:                            \
+        return body(24);                \
     case 32:                            \
         return body(32);                \
     case 64:                            \
