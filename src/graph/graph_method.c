@@ -8,6 +8,7 @@
 #include "graph/graph_sample.h"
 #include "graph/graph_search.h"
 #include "scan/cost_model.h"
+#include "scan/nearest.h"
 #include "scan/ranking.h"
 
 #define MAX_BATCH 256u /* queries share nothing but the start of the threads, which counts where one takes 20 us */
@@ -193,14 +194,23 @@ static nigh_status walk(void *user, nigh_error *error) {
                               &task->found, error);
 }
 
+/* Nothing that may be an answer is as near as almost any node has its nearest neighbour: as where a walk is lost. */
+static bool is_far(const struct graph_segment *walked, const struct nigh__graph_query *query,
+                   const struct nigh__graph_answer *found) {
+    const uint64_t *keys = found->keys.data;
+    const uint32_t nearest = found->keys.count == 0 ? query->limit : nigh__key_distance(keys[0]);
+    return query->plane_count == 0 && walked->graph.facts.far != 0 && nearest > walked->graph.facts.far;
+}
+
 /*
  * Of all documents the k-th is the k-th of E nodes in mind.  Among some it may be as deep in a pool that is as much
  * larger, and a little for chance; what is deeper a walk misses more of.
  */
-static bool is_barred(const struct graph_segment *walked, const struct nigh__graph_answer *found) {
+static bool is_barred(const struct graph_segment *walked, const struct nigh__graph_query *query,
+                      const struct nigh__graph_answer *found) {
     const uint64_t deep = (uint64_t)walked->base.options->k + CHANCE;
     if (walked->base.selection == NULL) return false;
-    return found->beyond || found->depth * walked->wanted > deep * walked->effort;
+    return found->beyond || found->depth * walked->wanted > deep * walked->effort || is_far(walked, query, found);
 }
 
 static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh__query_batch *batch, void *scratch,
@@ -227,7 +237,7 @@ static nigh_status take_query(struct nigh__prepared *prepared, const struct nigh
     answer->distances = task.found.compared;
     answer->steps = task.found.steps;
     if (task.found.whole < segment->signatures) answer->below = 0;
-    walked->barred[query] = status == NIGH_OK && is_barred(walked, &task.found);
+    walked->barred[query] = status == NIGH_OK && is_barred(walked, &task.query, &task.found);
     return status;
 }
 
