@@ -213,12 +213,22 @@ static void ask_cost(struct against *against) {
     against->options.signer = &against->new_signer;
 }
 
+/* Another scheme than minhash is that of a collection which is there; whether it fits is said later. */
+static int expect_there(const struct against *against) {
+    nigh_collection *collection = NULL;
+    const nigh_status status = nigh_collection_open(against->job->context, against->path, NULL, &collection, NULL);
+    nigh_collection_close(collection);
+    if (status != NIGH_ENOTFOUND) return CLI_DONE;
+    return cli_usage(against->job->command,
+                     "--add makes a collection for near-copies, of --scheme minhash; 'nigh index' makes others");
+}
+
 int cli_against_plan_new(struct against *against) {
     const struct against_values *values = against->values;
     struct cli_job *job = against->job;
     struct cli_signing signing = values->signing;
     if (signing.scheme == 0) signing.scheme = (int)NIGH_SCHEME_MINHASH + 1;
-    if (signing.scheme != (int)NIGH_SCHEME_MINHASH + 1) return CLI_DONE; /* of one that is there; it is said later */
+    if (signing.scheme != (int)NIGH_SCHEME_MINHASH + 1) return expect_there(against);
     against->plans_new = true;
     against->threshold = 0.8;
     if (!cli_amount_share(job, "--threshold", values->threshold, &against->threshold)) return CLI_ERROR;
@@ -263,10 +273,6 @@ static int open_collection(struct against *against) {
     const nigh_collection *collection = nigh_against_collection(against->work);
     cli_against_look(against);
     if (collection == NULL) { /* it will be made */
-        if (!against->plans_new)
-            return cli_usage(job->command,
-                             "--add makes a collection for near-copies, of --scheme minhash; 'nigh index' "
-                             "makes others");
         against->has_scheme = true;
         against->scheme = NIGH_SCHEME_MINHASH;
         return check_copies(against);

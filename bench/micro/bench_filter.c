@@ -5,12 +5,13 @@
  * Generated clusters of signatures with a graph, and searches for the ten nearest among a share of them: documents
  * drawn at random, and those nearest one place, which is harder, for what is near a query is then allowed or forbidden
  * together.  For each effort a line for all, and one for each share: recall by distance against a scan of the same
- * documents, milliseconds a query, how many queries were left to the scan.  The same effort must find no less among some
- * than among all: this says by how much it does not.
+ * documents, milliseconds a query, how many queries were left to the scan.  The same effort must find no less among
+ * some than among all: this says by how much it does not.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/rng.h"
 #include "measure.h"
@@ -21,6 +22,7 @@
 
 struct bench {
     uint64_t documents, queries;
+    bool keeps; /* the folder is somebody's */
     struct nearest_set set;
     nigh_collection *collection;
     uint32_t *truth, *found;
@@ -128,13 +130,26 @@ static void measure_all(struct bench *bench) {
 
 /* ------------------------------------------------------------------------ main -- */
 
+static bool is_there(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
+/* In a folder that is kept, what an earlier run made of as many documents is used again. */
 static void make(struct bench *bench, nigh_context *context, const char *folder) {
     const struct nearest_wanted wanted = {.documents = bench->documents, .queries = bench->queries, .seed = SEED};
     nigh_graph_options options;
     nigh_error error;
     nearest_set_generate(&bench->set, context, &wanted);
-    nearest_set_place(&bench->set, folder, false);
+    (void)snprintf(bench->set.collection_path, NEAREST_PATH, "%s/%" PRIu64 ".nigh", folder, bench->documents);
+    const bool there = bench->keeps && is_there(bench->set.collection_path);
+    char place[NEAREST_PATH];
+    memcpy(place, bench->set.collection_path, sizeof place);
+    if (!there) nearest_set_place(&bench->set, folder, false);
+    if (!there && bench->keeps && rename(bench->set.collection_path, place) != 0) measure_fail(place, "cannot be made");
+    if (bench->keeps) memcpy(bench->set.collection_path, place, sizeof place);
     nigh_graph_options_init(&options);
+    options.keep = 1;
     const double began = measure_now();
     measure_must(nigh_graph_build(context, bench->set.collection_path, &options, NULL, &error), &error, "make a graph");
     printf("%" PRIu64 " different signatures of %u bits, graph made in %.0f s; %zu queries, one thread\n\n",
@@ -147,11 +162,13 @@ static void make(struct bench *bench, nigh_context *context, const char *folder)
 }
 
 int main(int count, char **arguments) {
-    static const char usage[] = "bench_filter [--documents N] [--queries N] [--quick]";
+    static const char usage[] = "bench_filter [--documents N] [--queries N] [--folder KEEP] [--quick]";
+    const char *kept = NULL;
     struct bench bench = {.documents = 1000000, .queries = 300};
     const struct measure_option options[] = {
         {.name = "documents", .number = &bench.documents, .least = 2000, .most = 100000000, .quick = 20000},
         {.name = "queries", .number = &bench.queries, .least = 10, .most = 100000, .quick = 50},
+        {.name = "folder", .text = &kept},
         {.name = NULL},
     };
     char folder[MEASURE_FOLDER];
@@ -159,7 +176,9 @@ int main(int count, char **arguments) {
     nigh_error error;
     if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
     measure_must(nigh_context_new(NULL, &context, &error), &error, "a context");
-    measure_folder_make(folder);
+    bench.keeps = kept != NULL;
+    if (!bench.keeps) measure_folder_make(folder);
+    if (bench.keeps) (void)snprintf(folder, sizeof folder, "%s", kept);
     measure_print_host(stdout, nigh_context_kernel(context));
     make(&bench, context, folder);
     measure_all(&bench);
@@ -169,7 +188,7 @@ int main(int count, char **arguments) {
     free(bench.found);
     free(bench.among);
     free(bench.keys);
-    measure_folder_remove(folder);
+    if (!bench.keeps) measure_folder_remove(folder);
     nigh_context_free(context);
     return 0;
 }

@@ -5,10 +5,10 @@
  *
  * Fingerprints of 64 bits, radius 3, half of those asked near one that is there, against a collection of --rows, in
  * batches; with each call the disk is asked for a sync of as many bytes, so that both meet the same disk, and what the
- * slowest of a hundred takes is told of both.  Then without syncs, finds while segments are made and merged beside them, the space
- * after a merge beside a collection made at once, near-copies of texts beside dedup of the same, the opening of a log
- * that was left, and SQLite (peer/peer_sqlite.c) where it is installed, all in one run: the disk and the machine are
- * other people's too.
+ * slowest of a hundred takes is told of both.  Then without syncs, finds while segments are made and merged beside
+ * them, the space after a merge beside a collection made at once, near-copies of texts beside dedup of the same, the
+ * opening of a log that was left, and SQLite (peer/peer_sqlite.c) where it is installed, all in one run: the disk and
+ * the machine are other people's too.
  */
 #include <dirent.h>
 #include <fcntl.h>

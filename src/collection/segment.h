@@ -26,7 +26,7 @@ struct nigh__segment {
     char *path; /* for errors; owned.  The file itself is closed: the mapping keeps it */
     const uint8_t *map;
     uint64_t length;
-    bool loaded; /* `map` is memory of our own (collection/loading.h) */
+    bool loaded;                   /* `map` is memory of our own (collection/loading.h) */
     struct nigh__map_users *users; /* of the map; owned (collection/maps.h) */
     uint64_t number;
     uint64_t first_document;                /* number of its document 0 in the collection */

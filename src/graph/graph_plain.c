@@ -460,8 +460,22 @@ static bool check_best(struct plain *plain) {
     return true;
 }
 
+static void tell_depth(struct plain *plain) {
+    const struct found *found = plain->found.data;
+    const uint64_t *best = plain->best.data;
+    const bool all = plain->best.count == plain->query->k;
+    const uint32_t last = all ? nigh__key_distance(best[plain->best.count - 1]) : plain->farthest + 1;
+    size_t pool = 0;
+    for (size_t i = 0; i < plain->found.count; i++) {
+        pool += found[i].in_pool;
+        plain->answer->depth += found[i].in_pool && found[i].distance < last;
+    }
+    plain->answer->beyond = pool >= plain->query->effort && last > worst_of(plain);
+}
+
 static bool finish(struct plain *plain) {
     if (!check_best(plain)) return false;
+    tell_depth(plain);
     const uint64_t *best = plain->best.data;
     for (size_t i = 0; i < plain->best.count && nigh__key_distance(best[i]) < plain->query->limit; i++) {
         uint64_t *slot = nigh__array_add(plain->context, &plain->answer->keys, 1);

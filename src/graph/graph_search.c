@@ -618,6 +618,15 @@ static bool check_best(struct walk *walk) {
     return true;
 }
 
+/* How far out the last of the best is; these are sorted. */
+static void tell_depth(const struct walk *walk) {
+    const bool found = walk->best_count == walk->query->k;
+    const uint32_t last = found ? nigh__key_distance(walk->best[walk->best_count - 1]) : walk->levels;
+    for (uint32_t distance = 0; distance < last && distance <= walk->worst; distance++)
+        walk->answer->depth += walk->sizes[distance];
+    walk->answer->beyond = walk->pool >= walk->query->effort && last > walk->worst;
+}
+
 static bool finish(struct walk *walk) {
     nigh__keys_sort(walk->context, walk->best, walk->best_count);
     if (!check_best(walk)) return false;
@@ -625,6 +634,7 @@ static bool finish(struct walk *walk) {
     walk->answer->steps = walk->steps;
     walk->answer->compared = walk->compared;
     walk->answer->whole = walk->whole;
+    tell_depth(walk);
     uint32_t count = walk->best_count;
     while (count > 0 && nigh__key_distance(walk->best[count - 1]) >= walk->query->limit) count--;
     if (count == 0) return true;

@@ -180,8 +180,10 @@ def expect(told, moment, place):
     return step.step.name
 
 
-def look(folder, image, told, moment):
-    path, mounted = f"{folder}/found", f"{folder}/looked"
+def look(folder, number, image, told, moment):
+    # A name of its own: the loop device of the last one goes some time after it is unmounted, and until then a mount of
+    # the same file takes that device, with what it remembers of the file.
+    path, mounted = f"{folder}/found-{number}", f"{folder}/looked"
     with open(path, "wb") as out:
         out.write(image)
     os.makedirs(mounted, exist_ok=True)
@@ -190,6 +192,7 @@ def look(folder, image, told, moment):
         return expect(told, moment, f"{mounted}/c.nigh")
     finally:
         call("umount", mounted)
+        os.remove(path)
 
 
 def cut(disk, told, records, count, rng):
@@ -197,19 +200,19 @@ def cut(disk, told, records, count, rng):
     with open(f"{disk.folder}/image", "rb") as image:
         safe = bytearray(image.read())
     unsafe, at, seen = [], 0, {}
-    for number in moments(records, told[0].end, count, rng):
+    for place, number in enumerate(moments(records, told[0].end, count, rng)):
         while at < number:
             _, offset, data = records[at]
             at += 1
             if data is not None:
                 unsafe.append((offset, data))
                 continue
-            for place, written in unsafe:
-                safe[place : place + len(written)] = written
+            for start, written in unsafe:
+                safe[start : start + len(written)] = written
             unsafe = []
         moment = records[number - 1][0]
         try:
-            name = look(disk.folder, leave(safe, unsafe, rng), told, moment)
+            name = look(disk.folder, place, leave(safe, unsafe, rng), told, moment)
         except Wrong as wrong:
             raise Wrong(f"before record {number} of {len(records)}: {wrong}") from wrong
         seen[name] = seen.get(name, 0) + 1

@@ -142,6 +142,8 @@ static void expect_same(const struct nigh__graph_answer *fast, const struct nigh
     assert_int_equal(fast->steps, plain->steps);
     assert_int_equal(fast->compared, plain->compared);
     assert_int_equal(fast->whole, plain->whole);
+    assert_int_equal(fast->depth, plain->depth);
+    assert_int_equal(fast->beyond, plain->beyond);
     assert_int_equal(fast->keys.count, plain->keys.count);
     if (fast->keys.count > 0)
         assert_memory_equal(fast->keys.data, plain->keys.data, fast->keys.count * sizeof(uint64_t));

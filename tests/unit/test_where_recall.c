@@ -2,7 +2,7 @@
 /*
  * A graph among some documents: with nine tenths, a half, a tenth, a hundredth and a thousandth of them allowed by a
  * condition it finds no less than among all of them with the same effort, for it is walked farther, or left for the
- * scan of those that are allowed.
+ * scan of those that are allowed.  So it is where what is forbidden lies together, just where the answers would be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,8 +113,63 @@ static void a_filter_finds_no_less(void **state) {
     free(queries);
 }
 
+/* ------------------------------------------------------- what is near is forbidden -- */
+
+#define FORBIDDEN 1000u /* fewer than a tenth: the walk is taken, whatever it costs */
+#define BARRED 20u      /* queries */
+
+static nigh_results *search_one(const nigh_collection *collection, const uint8_t *query, const uint64_t *among,
+                                nigh_search_method method, uint32_t k) {
+    nigh_search_options options;
+    nigh_results *results;
+    nigh_error error;
+    nigh_search_options_init(&options);
+    options.k = k;
+    options.method = method;
+    options.among = among;
+    if (method == NIGH_SEARCH_GRAPH) options.effort = 2 * K;
+    if (method == NIGH_SEARCH_GRAPH) options.patience = 0;
+    assert_ok(nigh_search(collection, query, 1, &options, &results, &error), &error);
+    return results;
+}
+
+/* All but the nearest of a query. */
+static void forbid_nearest(const nigh_collection *collection, const uint8_t *query, uint64_t *among) {
+    size_t count;
+    nigh_results *nearest = search_one(collection, query, NULL, NIGH_SEARCH_SCAN, FORBIDDEN);
+    const nigh_match *matches = nigh_results_matches(nearest, 0, &count);
+    memset(among, 0xff, (DOCUMENTS / 64 + 1) * sizeof *among);
+    for (size_t i = 0; i < count; i++) among[matches[i].document / 64] &= ~(UINT64_C(1) << matches[i].document % 64);
+    nigh_results_free(nearest);
+}
+
+static void what_is_near_is_forbidden(void **state) {
+    struct collection_place *place = *state;
+    nigh_collection *collection;
+    nigh_error error;
+    uint64_t among[DOCUMENTS / 64 + 1];
+    uint8_t query[BYTES];
+    make(place);
+    assert_ok(nigh_collection_open(place->context, place->path, NULL, &collection, &error), &error);
+    for (size_t q = 0; q < BARRED; q++) {
+        size_t counts[2];
+        generate(DOCUMENTS + q, query);
+        forbid_nearest(collection, query, among);
+        nigh_results *exact = search_one(collection, query, among, NIGH_SEARCH_SCAN, K);
+        nigh_results *found = search_one(collection, query, among, NIGH_SEARCH_GRAPH, K);
+        const nigh_match *all = nigh_results_matches(exact, 0, &counts[0]);
+        const nigh_match *some = nigh_results_matches(found, 0, &counts[1]);
+        assert_int_equal(counts[0], counts[1]);
+        assert_memory_equal(all, some, counts[0] * sizeof *all);
+        nigh_results_free(exact);
+        nigh_results_free(found);
+    }
+    nigh_collection_close(collection);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_near_is_forbidden, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(a_filter_finds_no_less, collection_place_setup, collection_place_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
