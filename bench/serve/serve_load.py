@@ -173,10 +173,11 @@ def nearest(nigh, options):
             half = wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS / (library / 4) * 1e3)
             show("HTTP, at half of half of the library's rate", half)
             show("HTTP, 16 queries a request", wrk(served, path, several, options.seconds), 16)
-    faiss_server(nigh, options, queries, truth, goal)
+    if not options.without_peer:
+        faiss_server(options, queries, truth, goal)
 
 
-def faiss_server(nigh, options, queries, truth, goal):
+def faiss_server(options, queries, truth, goal):
     """FAISS behind FastAPI and uvicorn, one process, as people do it; the least effort with that recall."""
     folder = Path("venv-faiss")
     made = subprocess.run([SOURCE / "tools" / "python-venv", folder, HERE / "requirements-faiss.txt"], capture_output=True,
@@ -213,7 +214,7 @@ def make_hashes(nigh, options):
 
 
 class Adder:
-    """Adds so many hashes a second, in requests of 100, and notes how long each took."""
+    """Adds so many hashes a second, in a request each second, and notes how long each took."""
 
     def __init__(self, served, rows, rate):
         self.served, self.rows, self.rate = served, rows, rate
@@ -222,13 +223,13 @@ class Adder:
 
     def go(self):
         begun = time.monotonic()
-        while not self.ending.is_set() and self.added + 100 <= len(self.rows):
-            lines = "".join(json.dumps({"signature": row.hex()}) + "\n" for row in self.rows[self.added:self.added + 100])
+        while not self.ending.is_set() and self.added + self.rate <= len(self.rows):
+            lines = "".join(json.dumps({"signature": row.hex()}) + "\n" for row in self.rows[self.added:self.added + self.rate])
             start = time.perf_counter()
             answer = self.served.ask("POST", "/v1/collections/hashes/documents", lines)
             self.took.append(time.perf_counter() - start)
-            assert answer.count(b'"added":true') == 100, answer[:300]
-            self.added += 100
+            assert answer.count(b'"added":true') == self.rate, answer[:300]
+            self.added += self.rate
             self.ending.wait(max(0, begun + self.added / self.rate - time.monotonic()))
 
     def __enter__(self):
@@ -266,7 +267,7 @@ def hashes(nigh, options):
             took = sorted(adder.took)
             fresh = fresh[adder.added:]
             rate = adder.added / (2 * options.seconds)
-            show(f"beside {rate:.0f} adds/s", beside, more=f"100 added in {took[len(took) // 2] * 1e3:.0f} ms, at most {took[-1] * 1e3:.0f}")
+            show(f"beside {rate:.0f} adds/s", beside, more=f"1,000 added in {took[len(took) // 2] * 1e3:.0f} ms, at most {took[-1] * 1e3:.0f}")
             show(f"at 1,000/s beside {rate:.0f} adds/s", gentle)
 
 
@@ -299,6 +300,7 @@ def main():
     parser.add_argument("--real", metavar="FILE", help="hashes of images, which come first and are asked for")
     parser.add_argument("--seconds", type=int, default=10, help="of each run (default 10)")
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--without-peer", action="store_true")
     parser.add_argument("--only", choices=["nearest", "hashes"])
     options = parser.parse_args()
     nigh = Nigh(os.path.realpath(os.path.join(options.build, "nigh")))

@@ -86,48 +86,65 @@ function marked(text, wanted) {
     return out;
 }
 
-/** Pieces of two texts, words and what is between: [["same", a, b], ["gone", a], ["come", b]]. */
+/** Words with what follows them, of two texts: [["same", a, b], ["gone", a], ["come", b]]; neighbours of a kind are one. */
 function differences(a, b) {
-    const cut = (text) => (text.match(/[\p{L}\p{N}]+|[^\p{L}\p{N}]+/gu) || []).slice(0, 1500);
+    const cut = (text) => (text.match(/[^\p{L}\p{N}]*[\p{L}\p{N}]+[^\p{L}\p{N}]*|[^\p{L}\p{N}]+/gu) || []).slice(0, 1500);
+    const alike = (one, two) => fold(one).replace(/[^\p{L}\p{N}]+/gu, "") === fold(two).replace(/[^\p{L}\p{N}]+/gu, "");
     const left = cut(a), right = cut(b), width = right.length + 1;
     const table = new Uint16Array((left.length + 1) * width);
     for (let i = left.length - 1; i >= 0; i--)
         for (let j = right.length - 1; j >= 0; j--)
-            table[i * width + j] = fold(left[i]) === fold(right[j]) ? table[(i + 1) * width + j + 1] + 1
+            table[i * width + j] = alike(left[i], right[j]) ? table[(i + 1) * width + j + 1] + 1
                 : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
     const pieces = [];
     let i = 0, j = 0;
     while (i < left.length || j < right.length) {
-        if (i < left.length && j < right.length && fold(left[i]) === fold(right[j])) pieces.push(["same", left[i++], right[j++]]);
+        if (i < left.length && j < right.length && alike(left[i], right[j])) pieces.push(["same", left[i++], right[j++]]);
         else if (j >= right.length || (i < left.length && table[(i + 1) * width + j] >= table[i * width + j + 1])) pieces.push(["gone", left[i++]]);
         else pieces.push(["come", right[j++]]);
     }
     return pieces;
 }
 
-function showComparison(id, mine, theirs) {
+/** Adds a piece behind what is there: to the last mark where that is of its kind. */
+function addPiece(element, tag, text) {
+    const last = element.lastChild;
+    if (tag === null) element.append(text);
+    else if (last && last.nodeName === tag.toUpperCase()) last.append(text);
+    else element.append(make(tag, {}, text));
+}
+
+function showComparison(name, id, mine, theirs, part) {
     const a = find("side-a"), b = find("side-b");
     a.replaceChildren();
     b.replaceChildren();
     let same = 0, other = 0;
     for (const [kind, one, two] of differences(mine, theirs)) {
         const isWord = /[\p{L}\p{N}]/u.test(one);
-        if (kind === "same") { a.append(one); b.append(two); same += isWord; }
-        else { (kind === "gone" ? a : b).append(make(kind === "gone" ? "del" : "ins", {}, one)); other += isWord; }
+        if (kind === "same") { addPiece(a, null, one); addPiece(b, null, two); same += isWord; }
+        else { addPiece(kind === "gone" ? a : b, kind === "gone" ? "del" : "ins", one); other += isWord; }
     }
+    find("side-a-name").textContent = name;
     find("side-b-name").textContent = id;
-    find("compare-says").textContent = `${numbers.format(same)} words in common, ${numbers.format(other)} that differ.`;
+    find("compare-says").textContent = `${numbers.format(same)} ${same === 1 ? "word" : "words"} in common, ${numbers.format(other)} that ${other === 1 ? "differs" : "differ"}.`
+        + (part ? " The collection keeps the beginning of its documents only." : "");
     find("compare").showModal();
 }
 
+const stored = async (id) => (await call(`${collectionPath()}/documents/${encodeURIComponent(id)}`)).json();
+const textOf = (whole) => whole.text || whole.snippet || whole.metadata || "";
+
+/** Two that are stored. */
+async function compareStored(first, second) {
+    const [one, two] = await Promise.all([stored(first), stored(second)]);
+    showComparison(first, second, textOf(one), textOf(two), !one.text || !two.text);
+}
+
 async function compareWith(match) {
-    const whole = await (await call(`${collectionPath()}/documents/${encodeURIComponent(match.id)}`)).json();
-    let mine = find("query").value;
-    if (kind() === "id") {
-        const own = await (await call(`${collectionPath()}/documents/${encodeURIComponent(mine.trim())}`)).json();
-        mine = own.text || own.snippet || "";
-    }
-    showComparison(match.id, mine, whole.text || whole.snippet || whole.metadata || "");
+    const mine = find("query").value;
+    if (kind() === "id") return compareStored(mine.trim(), match.id);
+    const whole = await stored(match.id);
+    return showComparison("Yours", match.id, mine, textOf(whole), !whole.text);
 }
 
 // -------------------------------------------------------------------------------- ask
@@ -149,13 +166,16 @@ function verdictOf(result) {
     return make("span", { className: "chip" }, "Not this one, but there are related documents");
 }
 
-function meter(share) {
-    const bar = make("i");
-    bar.style.width = `${Math.max(0, Math.min(100, share * 100))}%`;
-    return make("div", { className: "meter", "aria-hidden": "true" }, bar);
+/** A bar; with a line where chance would end. */
+function meter(share, chance) {
+    const within = (value) => `${Math.max(0, Math.min(100, value * 100))}%`;
+    const bar = make("i"), line = chance > 0 ? make("u") : null;
+    bar.style.width = within(share);
+    if (line) line.style.left = within(chance);
+    return make("div", { className: "meter", "aria-hidden": "true", title: line ? `chance alone: ${within(chance)}` : "" }, bar, line);
 }
 
-function showMatch(match, wanted) {
+function showMatch(match, wanted, chance) {
     const text = match.snippet || match.metadata || "";
     const share = match.similarity === undefined ? 0 : match.similarity;
     const acts = make("div", { className: "acts" });
@@ -168,7 +188,7 @@ function showMatch(match, wanted) {
     near.addEventListener("click", () => askFor("id", match.id));
     acts.append(near);
     return make("li", { className: "hit" },
-        make("div", { className: "score" }, make("b", {}, `${(share * 100).toFixed(share > 0.9995 ? 0 : 1)}%`), meter(share),
+        make("div", { className: "score" }, make("b", {}, `${(share * 100).toFixed(share > 0.9995 ? 0 : 1)}%`), meter(share, chance),
             make("small", {}, `${numbers.format(match.distance)} apart`)),
         make("h2", {}, match.id), make("p", {}, marked(text, wanted)), acts);
 }
@@ -178,11 +198,13 @@ function showResults(result, took, asked) {
     const wanted = kind() === "text" ? wordsOf(asked) : new Set();
     note(verdictOf(result), make("span", { className: `chip ${proof.exact ? "good" : ""}` }, proof.exact ? "✓ proven" : "approximate"),
         make("span", {}, `${proof.says[0].toUpperCase()}${proof.says.slice(1)}. ${seconds(took)}.`));
-    find("results").replaceChildren(...result.matches.map((match) => showMatch(match, wanted)));
+    const chance = result.whole > 0 ? 1 - result.chance / result.whole : 0;
+    find("results").replaceChildren(...result.matches.map((match) => showMatch(match, wanted, chance)));
 }
 
 async function ask() {
     const asked = find("query").value, number = ++state.asked;
+    find("hints").hidden = asked.trim() !== "";
     if (!asked.trim()) {
         note();
         find("results").replaceChildren();
@@ -226,6 +248,21 @@ async function takeFile(file) {
 
 // ------------------------------------------------------------------------- near-copies
 
+/** A near-copy: what it has that the first has not is marked, and both can be seen side by side. */
+function showMember(member, first) {
+    const text = member.snippet || member.metadata || "", out = make("p");
+    if (member === first) out.append(text);
+    else for (const [kind, one, two] of differences(first.snippet || first.metadata || "", text))
+        if (kind !== "gone") addPiece(out, kind === "come" ? "ins" : null, two || one);
+    const head = make("div", { className: "member" }, make("b", {}, member.id));
+    if (member !== first && text) {
+        const button = make("button", { type: "button", "aria-label": `${first.id} and ${member.id} side by side` }, "Side by side");
+        button.addEventListener("click", () => compareStored(first.id, member.id).catch((problem) => { find("clusters-lead").textContent = problem.message; }));
+        head.append(button);
+    }
+    return make("li", {}, head, out);
+}
+
 async function showClusters() {
     const list = find("clusters-list"), lead = find("clusters-lead");
     lead.textContent = "Looking …";
@@ -236,7 +273,8 @@ async function showClusters() {
             : `${numbers.format(found.near_copies)} documents are within ${found.radius} bits of an earlier one, in ${numbers.format(found.clusters)} groups. The largest:`;
         list.replaceChildren(...found.largest.map((cluster) => make("details", {},
             make("summary", {}, make("span", { className: "chip" }, `${numbers.format(cluster.size)} ×`), make("span", {}, cluster.members[0].snippet || cluster.members[0].id)),
-            make("ul", {}, ...cluster.members.map((member) => make("li", {}, make("b", {}, member.id), member.snippet || member.metadata || ""))))));
+            make("ul", {}, ...cluster.members.map((member) => showMember(member, cluster.members[0])),
+                cluster.size > cluster.members.length ? make("li", {}, `and ${numbers.format(cluster.size - cluster.members.length)} more`) : null))));
     } catch (problem) {
         lead.textContent = problem.message;
     }
@@ -271,11 +309,12 @@ function showHistogram(data) {
     find("histogram-says").textContent = `Bits in which documents differ, of ${numbers.format(data.width_bits)}; ${numbers.format(data.sampled)} documents were looked at.`;
 }
 
-function showSizes(sizes) {
+function showSizes(sizes, documents) {
     const names = { segments: "signatures, ids", lists: "slice lists", graph: "graph", columns: "columns", tables: "tables" };
     const most = Math.max(1, ...Object.keys(names).map((key) => sizes[key]));
     find("sizes").replaceChildren(...Object.keys(names).filter((key) => sizes[key] > 0).map((key) =>
-        make("div", { className: "size-row" }, make("span", {}, names[key]), meter(sizes[key] / most), make("span", {}, bytes(sizes[key])))));
+        make("div", { className: "size-row" }, make("span", {}, names[key]), meter(sizes[key] / most), make("span", {}, bytes(sizes[key])))),
+        make("p", { className: "quiet" }, documents > 0 ? `${bytes(Math.round(Object.keys(names).reduce((sum, key) => sum + sizes[key], 0) / documents))} a document.` : ""));
 }
 
 function showSegments(parts) {
@@ -293,7 +332,7 @@ async function showCollection() {
             : info.text ? `Texts, signed by ${info.scheme} in ${numbers.format(info.width_bits)} bits.` : `Signatures of ${numbers.format(info.width_bits)} bits.`;
         find("tiles").replaceChildren(tile(numbers.format(info.documents), "documents"), tile(numbers.format(info.distinct), "different signatures"),
             tile(numbers.format(info.segments), "segments"), tile(bytes(info.bytes), "on disk"), tile(numbers.format(info.deleted), "deleted"), tile(numbers.format(info.in_log), "in the log"));
-        showSizes(info.sizes);
+        showSizes(info.sizes, info.documents);
         showSegments(info.parts);
         showHistogram(await (await call(`${collectionPath()}/histogram`)).json());
     } catch (problem) {
@@ -324,7 +363,8 @@ function quantile(before, after, share) {
 
 function trace(figure, values, style, most) {
     const width = 560, height = 120;
-    const svg = figure.querySelector("svg") || drawn("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "The last two minutes" });
+    const svg = figure.querySelector("svg") || drawn("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "The last two minutes" },
+        drawn("line", { class: "axis", x1: 0, x2: width, y1: height - 5.5, y2: height - 5.5 }), drawn("line", { class: "axis", x1: 0, x2: width, y1: 8.5, y2: 8.5 }));
     const points = values.map((value, i) => `${(width * (i + 120 - values.length) / 119).toFixed(1)},${(height - 6 - (height - 14) * (isFinite(value) ? value : 0) / most).toFixed(1)}`);
     if (points.length > 1) svg.append(drawn("polyline", { class: `trace ${style}`, points: points.join(" ") }));
     if (!svg.parentNode) figure.append(svg);
@@ -346,7 +386,10 @@ async function pulse() {
     find("pulse").textContent = `${rates[rates.length - 1].toFixed(1)} requests/s`;
     find("rate-now").textContent = `${rates[rates.length - 1].toFixed(1)} /s`;
     const last = (values) => [...values].reverse().find(isFinite);
-    find("latency-now").textContent = `${seconds(last(half) ?? NaN)} half, ${seconds(last(most) ?? NaN)} 99 of 100`;
+    const any = rates.some((rate) => rate > 0);
+    find("latency-now").textContent = any ? `${seconds(last(half) ?? NaN)}, ${seconds(last(most) ?? NaN)}` : "–";
+    find("rate-says").textContent = `The last two minutes; at most ${Math.max(...rates).toFixed(1)} /s.`;
+    find("latency-says").textContent = any ? "Half of the answers, and 99 of 100, took no longer; the last two minutes." : "Nobody asked this collection in the last two minutes.";
     find("rate").replaceChildren();
     find("latency").replaceChildren();
     trace(find("rate"), rates, "", Math.max(1, ...rates));
@@ -368,6 +411,8 @@ function choose(name) {
         document.querySelector("input[name=kind][value=signature]").checked = true;
         find("query").value = "";
     }
+    const example = info.text ? '{"text": "…", "k": 5}' : '{"signature": "…", "radius": 3}';
+    find("hint-curl").textContent = `curl ${location.origin}/${collectionPath()}/search \\\n  -d '${example}'`;
     find("query").placeholder = info.text ? "Paste a text, or drop a file here …" : `A signature of ${info.width_bits} bits in hex, or an id …`;
     show();
 }
