@@ -112,7 +112,7 @@ def sign(df: DataFrame, column: str = "text", scheme: str = "simhash", output: s
     _check_column(df, column, "the text", _TEXTS)
     if output in df.columns:
         raise InvalidError(f"there is a column {output!r} already; name another with output=")
-    named = {"scheme": scheme, **{key: options[key] for key in ("width_bits", "language", "seed") if key in options}}
+    named: dict[str, Any] = {"scheme": scheme, **{key: options[key] for key in ("width_bits", "language", "seed") if key in options}}
     if _core.vocabulary_count((("a",), None, None), {**named, **features_of(options.get("features"))}) is not None:
         raise InvalidError(f"{scheme!r} weighs words by all documents; index() counts them")
     signer = _sharding.Signer(output, {"scheme": scheme, **options})

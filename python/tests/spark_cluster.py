@@ -19,6 +19,8 @@ from conftest import make_texts
 from moved import chain, crowd
 from pyspark.sql import SparkSession, functions as F
 
+from deadly import Deadly
+
 import nigh
 import nigh.spark
 from nigh import _moving
@@ -27,51 +29,9 @@ CROWD = int(os.environ.get("NIGH_CROWD", "200000"))
 CHAIN = int(os.environ.get("NIGH_CHAIN", "100000"))
 HOME = os.path.dirname(pyspark.__file__)
 TESTS = os.path.dirname(__file__)
-MARKS = "NIGH_KILL_MARKS"
 PHASES = {
     "sign": 0, "copies": 1, "shared": 2, "rows": 3, "buckets": 4, "components": 5, "route": 6, "features": 7, "verify": 8,
 }  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------------------- in the executors --
-
-
-def parent_of(process):
-    with open(f"/proc/{process}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
-
-
-def executor():
-    """The process that this Python works for."""
-    process = os.getpid()
-    while process > 1:
-        process = parent_of(process)
-        with open(f"/proc/{process}/cmdline", "rb") as file:
-            if b"CoarseGrainedExecutorBackend" in file.read():
-                return process
-    raise RuntimeError("this is not below an executor")
-
-
-def killing(batches, mark):
-    """Batches, of which the first is followed by the end of the executor, once for a mark."""
-    for batch in batches:
-        yield batch
-        try:
-            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            continue
-        os.kill(executor(), signal.SIGKILL)
-        time.sleep(60)
-
-
-class Deadly:
-    """A step that ends its executor in one phase."""
-
-    def __init__(self, step, mark):
-        self.step, self.mark = step, mark
-
-    def __call__(self, batches):
-        yield from self.step(killing(batches, self.mark))
 
 
 # ------------------------------------------------------------------------------------------------------- the cluster --
