@@ -25,10 +25,16 @@ static PyMethodDef functions[] = {
 
 #define THEMES 10
 static int add_functions(PyObject *module) {
-    PyMethodDef *const themes[THEMES] = {
-        functions,           py_dedup_functions, py_writing_functions, py_signature_functions,  py_against_functions,
-        py_living_functions, py_learn_functions, py_eval_functions,    py_eval_search_functions,
-        py_vocabulary_functions};
+    PyMethodDef *const themes[THEMES] = {functions,
+                                         py_dedup_functions,
+                                         py_writing_functions,
+                                         py_signature_functions,
+                                         py_against_functions,
+                                         py_living_functions,
+                                         py_learn_functions,
+                                         py_eval_functions,
+                                         py_eval_search_functions,
+                                         py_vocabulary_functions};
     for (size_t i = 0; i < THEMES; i++)
         if (PyModule_AddFunctions(module, themes[i]) != 0) return -1;
     return 0;

@@ -65,8 +65,8 @@ static PyObject *vocabulary_merge(PyObject *module, PyObject *list) {
     if (parts == NULL) return PyErr_NoMemory();
     nigh_status status = parse_all(state, list, parts, &error);
     if (status == NIGH_OK)
-        status = nigh_vocabulary_merge(state->context, (const nigh_vocabulary *const *)parts, many, NULL, &merged,
-                                       &error);
+        status =
+            nigh_vocabulary_merge(state->context, (const nigh_vocabulary *const *)parts, many, NULL, &merged, &error);
     for (size_t i = 0; i < many; i++) nigh_vocabulary_free(parts[i]);
     PyMem_Free(parts);
     if (status == NIGH_OK) return bytes_of(merged);
