@@ -15,6 +15,7 @@ import os
 import secrets
 import shutil
 import struct
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional, Union
@@ -260,6 +261,8 @@ class _Run:
         self._ranked: Optional[DataFrame] = None
         self.gone = 0
         self.counters: dict[str, int] = {}
+        self.seconds: dict[str, float] = {}
+        """By the clock, of the phases of ``matches``."""
 
     def _count_partitions(self, partitions: Optional[int]) -> int:
         if partitions is not None:
@@ -388,7 +391,9 @@ class _Run:
         sets = copies.filter(F.col("kind") == _moving.SETS)
         found = buckets.filter(F.col("kind").isin(_moving.PAIRS, _moving.CROWDS))
         labels = labels.filter(F.col("kind") == _moving.LABELS)
-        return self._hold(self._move(labels.union(sets).union(found), _moving.ROUTE, ordered=True))
+        routed = self._hold(self._move(labels.union(sets).union(found), _moving.ROUTE, ordered=True))
+        self.counters["candidates"] = self._count(routed, _moving.ROUTE)[0][0][0]
+        return routed
 
     def hinted(self, rows: DataFrame, count: int) -> DataFrame:
         """Few go to every executor, so that texts need not move; of many Spark decides."""
@@ -398,7 +403,6 @@ class _Run:
         """FEATURES and VERIFY: the texts of candidates are read again, and compared."""
         unpack = _moving.Unpacking(("number", "set", "shard"), "qqq")
         packed = routed.filter(F.col("kind") == _moving.NEEDED).select("records")
-        self.counters["candidates"] = self._count(routed, _moving.ROUTE)[0][0][0]
         needed = self.hinted(packed.mapInArrow(unpack, unpack.schema), self.counters["candidates"])
         texts = self._texts().join(needed, "number").select("text", "set", "shard")
         features = texts.mapInArrow(_moving.Featuring(self._settings), _moving.SCHEMA)
@@ -406,18 +410,29 @@ class _Run:
         kinds = (_moving.CANDIDATES, _moving.PAIRS, _moving.CROWDS)
         return self._move(routed.filter(F.col("kind").isin(*kinds)).union(features), _moving.VERIFY, ordered=True)
 
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        begin = time.monotonic()
+        yield
+        self.seconds[phase] = time.monotonic() - begin
+
     def matches(self) -> DataFrame:
         """Which rows go, and with which: decided when this returns."""
         with _batches(self._spark):
-            copies = self._sign()
-            buckets = self._find(copies)
-            routed = self._route(copies, buckets, self._label(buckets))
-            verified = self._hold(self._verify(routed))
+            with self._timed("sign"):
+                copies = self._sign()
+            with self._timed("find"):
+                buckets = self._find(copies)
+            with self._timed("route"):
+                routed = self._route(copies, buckets, self._label(buckets))
+            with self._timed("verify"):
+                verified = self._hold(self._verify(routed))
+                pairs_verified, truncated, *_ = self._count(verified, _moving.VERIFY)[0][0]
             unpack = _moving.Unpacking((self.number, "kept", "similarity"), "qqd")
             found = copies.union(verified).filter(F.col("kind") == _moving.MATCHES).select("records")
             matches = found.mapInArrow(unpack, unpack.schema).persist(StorageLevel.DISK_ONLY)
-            self.gone = matches.count()
-            (pairs_verified, truncated, _, _), _ = self._count(verified, _moving.VERIFY)[0]
+            with self._timed("tell"):
+                self.gone = matches.count()
             self.counters.update(gone=self.gone, verified=pairs_verified, truncated=truncated)
         for held in self._held:
             held.unpersist()
