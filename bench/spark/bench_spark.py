@@ -3,7 +3,7 @@
 """De-duplication on a Spark of two workers of one core each, beside two plain processes of nigh, and beside Spark's own
 MinHashLSH and a MinHash in plain PySpark, as text-dedup had it.
 
-Usage: spark.py TOOL [--documents N] [--peer-documents N] [--partitions N] [--work FOLDER]
+Usage: bench_spark.py TOOL [--documents N] [--peer-documents N] [--partitions N] [--work FOLDER]
 
 Documents are 24 words of a vocabulary of 50,000, the frequent ones often; of ten three are near-copies of an earlier
 one, with one word changed.  Times are by the clock; a row tells the pairs that were made and are found gone.
@@ -78,7 +78,7 @@ def by_spark(frame, partitions):
 
 
 def by_mllib(frame):
-    """Spark MLlib: sets of three words in a row, 32 hashes of one row each."""
+    """Spark MLlib: sets of three words in a row, five tables of one hash each, pairs of a Jaccard index of .8 or more."""
     from pyspark.ml.feature import HashingTF, MinHashLSH, NGram, RegexTokenizer
 
     words = RegexTokenizer(inputCol="text", outputCol="words", pattern=" ").transform(frame)
