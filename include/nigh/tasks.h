@@ -53,7 +53,8 @@ typedef enum nigh_records {
     NIGH_RECORDS_PAIRS = 9,
     NIGH_RECORDS_CROWDS = 10,
     NIGH_RECORDS_FEATURES = 11,
-    NIGH_RECORDS_NEEDED = 12,  /* number of a document (int64_t), its set, the shard of VERIFY: to be given to FEATURES */
+    NIGH_RECORDS_NEEDED =
+        12, /* number of a document (int64_t), its set, the shard of VERIFY: to be given to FEATURES */
     NIGH_RECORDS_MATCHES = 13, /* number of a document that goes, of the one it goes with (int64_t), similarity (double;
                                   1 of equal sets).  That one may go, too, with another, but that one stays */
     NIGH_RECORDS_INFO = 14     /* counters, enum nigh_task_counter */
@@ -63,14 +64,14 @@ typedef enum nigh_records {
 
 /* Which words of INFO are what; each kind of task has its own. */
 typedef enum nigh_task_counter {
-    NIGH_COUNTER_DOCUMENTS = 0, /* of SIGN, and of COPIES */
-    NIGH_COUNTER_EMPTY = 1,     /* of SIGN: documents without a feature */
-    NIGH_COUNTER_BYTES = 2,     /* of SIGN: of texts */
-    NIGH_COUNTER_SETS = 1,      /* of COPIES: distinct ones, with features */
-    NIGH_COUNTER_REPEATED = 2,  /* of COPIES: numbers that two documents have */
-    NIGH_COUNTER_NUMBER = 3,    /* of COPIES: one of these numbers */
-    NIGH_COUNTER_CROWDS = 0,    /* of BUCKETS */
-    NIGH_COUNTER_EDGES = 1,     /* of BUCKETS */
+    NIGH_COUNTER_DOCUMENTS = 0,  /* of SIGN, and of COPIES */
+    NIGH_COUNTER_EMPTY = 1,      /* of SIGN: documents without a feature */
+    NIGH_COUNTER_BYTES = 2,      /* of SIGN: of texts */
+    NIGH_COUNTER_SETS = 1,       /* of COPIES: distinct ones, with features */
+    NIGH_COUNTER_REPEATED = 2,   /* of COPIES: numbers that two documents have */
+    NIGH_COUNTER_NUMBER = 3,     /* of COPIES: one of these numbers */
+    NIGH_COUNTER_CROWDS = 0,     /* of BUCKETS */
+    NIGH_COUNTER_EDGES = 1,      /* of BUCKETS */
     NIGH_COUNTER_CANDIDATES = 0, /* of ROUTE */
     NIGH_COUNTER_COMPONENTS = 0,
     NIGH_COUNTER_LARGEST = 1, /* of COMPONENTS: sets in the largest */

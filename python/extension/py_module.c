@@ -23,11 +23,18 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define THEMES 9
+#define THEMES 10
 static int add_functions(PyObject *module) {
-    PyMethodDef *const themes[THEMES] = {
-        functions,           py_dedup_functions, py_writing_functions, py_signature_functions,  py_against_functions,
-        py_living_functions, py_learn_functions, py_eval_functions,    py_eval_search_functions};
+    PyMethodDef *const themes[THEMES] = {functions,
+                                         py_dedup_functions,
+                                         py_writing_functions,
+                                         py_signature_functions,
+                                         py_against_functions,
+                                         py_living_functions,
+                                         py_learn_functions,
+                                         py_eval_functions,
+                                         py_eval_search_functions,
+                                         py_vocabulary_functions};
     for (size_t i = 0; i < THEMES; i++)
         if (PyModule_AddFunctions(module, themes[i]) != 0) return -1;
     return 0;

@@ -187,6 +187,7 @@ int py_results_add(PyObject *module, struct py_state *state);
 PyObject *py_results_new(struct py_state *state, nigh_results *handle);
 int py_model_add(PyObject *module, struct py_state *state);
 extern PyMethodDef py_dedup_functions[];
+extern PyMethodDef py_vocabulary_functions[];
 extern PyMethodDef py_writing_functions[];
 extern PyMethodDef py_signature_functions[];
 extern PyMethodDef py_against_functions[];

@@ -133,8 +133,8 @@ static PyObject *add(PyObject *object, PyObject *arguments) {
     if (!failed) {
         py_call_begin(&call, self->state, Py_None);
         py_call_release(&call);
-        failed = py_call_end(&call, nigh_task_add(self->handle, (nigh_records)kind, records.buf, (size_t)records.len,
-                                                  &call.error));
+        failed = py_call_end(
+            &call, nigh_task_add(self->handle, (nigh_records)kind, records.buf, (size_t)records.len, &call.error));
         py_call_clear(&call);
         self->busy = 0;
     }
@@ -173,8 +173,8 @@ static PyObject *taken(PyObject *object, PyObject *arguments) {
     for (size_t i = 0; list != NULL && i < count; i++) {
         struct given given;
         memcpy(&given, self->list.bytes + i * sizeof given, sizeof given);
-        PyObject *entry = Py_BuildValue("(iIy#)", given.kind, given.shard, self->bytes.bytes + given.begin,
-                                        (Py_ssize_t)given.length);
+        PyObject *entry =
+            Py_BuildValue("(iIy#)", given.kind, given.shard, self->bytes.bytes + given.begin, (Py_ssize_t)given.length);
         if (entry == NULL || PyList_SetItem(list, (Py_ssize_t)i, entry) != 0) Py_CLEAR(list);
     }
     if (list == NULL) return NULL;
@@ -184,8 +184,8 @@ static PyObject *taken(PyObject *object, PyObject *arguments) {
 
 /* ------------------------------------------------------------------- type -- */
 
-static nigh_status make(struct py_task *self, int kind, const nigh_dedup_options *options,
-                        const nigh_task_options *own, nigh_error *error) {
+static nigh_status make(struct py_task *self, int kind, const nigh_dedup_options *options, const nigh_task_options *own,
+                        nigh_error *error) {
     return nigh_task_new(self->state->context, (nigh_task_kind)kind, options, own, &self->handle, error);
 }
 
@@ -246,8 +246,7 @@ static PyMethodDef type_methods[] = {
 static char type_doc[] = "A task of a deduplication whose records an engine moves.";
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, type_doc},         {Py_tp_new, new_task}, {Py_tp_dealloc, release},
-    {Py_tp_methods, type_methods}, {0, NULL},
+    {Py_tp_doc, type_doc}, {Py_tp_new, new_task}, {Py_tp_dealloc, release}, {Py_tp_methods, type_methods}, {0, NULL},
 };
 
 static PyType_Spec spec = {

@@ -35,14 +35,26 @@ struct indexing {
     nigh_index_result result;
     const char *path;
     PyObject *inputs;
+    nigh_vocabulary *vocabulary; /* NULL: it is counted where one is needed */
 };
 
-/* (path, inputs, reading, signer, options, report), of which inputs are left to the caller. */
+static int vocabulary_given(struct indexing *indexing, const char *bytes, Py_ssize_t length) {
+    if (bytes == NULL) return 0;
+    struct py_call *call = &indexing->call;
+    const nigh_status status =
+        nigh_vocabulary_parse(call->state->context, bytes, (size_t)length, &indexing->vocabulary, &call->error);
+    indexing->signer.vocabulary = indexing->vocabulary;
+    return status == NIGH_OK ? 0 : ((void)py_raise(call->state, status, &call->error), -1);
+}
+
+/* (path, inputs, reading, signer, options, report[, vocabulary]), of which inputs are left to the caller. */
 static int indexing_begin(struct indexing *indexing, PyObject *module, PyObject *arguments) {
     PyObject *reading, *signer, *options, *report;
+    const char *vocabulary = NULL;
+    Py_ssize_t length = 0;
     *indexing = (struct indexing){.result.size = sizeof indexing->result};
-    if (!PyArg_ParseTuple(arguments, "yOOOOO", &indexing->path, &indexing->inputs, &reading, &signer, &options,
-                          &report))
+    if (!PyArg_ParseTuple(arguments, "yOOOOO|z#", &indexing->path, &indexing->inputs, &reading, &signer, &options,
+                          &report, &vocabulary, &length))
         return -1;
     py_call_begin(&indexing->call, py_state_of(module), report);
     nigh_index_options_init(&indexing->options);
@@ -50,13 +62,15 @@ static int indexing_begin(struct indexing *indexing, PyObject *module, PyObject 
     if (signer != Py_None) indexing->options.signer = &indexing->signer;
     if (py_signer_options_fill(indexing->call.state, signer, &indexing->signer) != 0) return -1;
     if (py_reader_options_fill(reading, &indexing->call, &indexing->reading) != 0) return -1;
-    return py_options_fill(options, index_table, &indexing->options);
+    if (py_options_fill(options, index_table, &indexing->options) != 0) return -1;
+    return vocabulary_given(indexing, vocabulary, length);
 }
 
 static PyObject *indexing_end(struct indexing *indexing, int failed) {
     PyObject *told = failed ? NULL : py_fields(result_fields, &indexing->result);
     if (told != NULL) told = Py_BuildValue("NN", told, py_call_problems(&indexing->call));
     py_call_clear(&indexing->call);
+    nigh_vocabulary_free(indexing->vocabulary);
     return told;
 }
 

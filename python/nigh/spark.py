@@ -11,20 +11,25 @@ sorts, compares and decides.  Every worker needs this package and pyarrow, and n
 from __future__ import annotations
 
 import json
+import os
 import secrets
+import shutil
 import struct
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional, Union
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, functions as F
+from pyspark.sql import DataFrame, Window, functions as F
 
-from . import _moving
+from . import _core, _moving, _sharding
 from ._dedup import _signer
-from ._errors import InvalidError, LimitError
+from ._errors import ExistsError, InvalidError, LimitError
+from ._options import features_of
+from .collection import adopt
 
-__all__ = ["dedup", "pairs"]
+__all__ = ["dedup", "index", "pairs", "search", "sign"]
 
 _MOST_SHARDS = 4096
 _BROADCAST_ROWS = 4_000_000  # candidates: so many go to every executor, some 100 MB there
@@ -32,6 +37,7 @@ _EDGES_AT_ONCE = 50_000_000  # in one task, 16 bytes each and 40 a document; bey
 _ROUNDS = 100
 _BATCH_ROWS = 1000  # of an Arrow batch: of texts, and of records of up to 64 KiB
 _CHECK = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_TEXTS = ("string", "varchar", "char")
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
@@ -100,13 +106,117 @@ def pairs(
     )
 
 
+def sign(df: DataFrame, column: str = "text", scheme: str = "simhash", output: str = "signature", **options: Any) -> DataFrame:
+    """Adds a column of signatures (binary), those of ``nigh.sign``, whose options these are; of a text that is null, or
+    has no word, all bits are 0.  Schemes whose weights need the words of all documents ("topsig") are refused: see
+    ``index``."""
+    _check_column(df, column, "the text", _TEXTS)
+    if output in df.columns:
+        raise InvalidError(f"there is a column {output!r} already; name another with output=")
+    named: dict[str, Any] = {"scheme": scheme, **{key: options[key] for key in ("width_bits", "language", "seed") if key in options}}
+    if _core.vocabulary_count((("a",), None, None), {**named, **features_of(options.get("features"))}) is not None:
+        raise InvalidError(f"{scheme!r} weighs words by all documents; index() counts them")
+    signer = _sharding.Signer(output, {"scheme": scheme, **options})
+    fields = ", ".join(f"{_quoted(field.name)} {field.dataType.simpleString()}" for field in df.schema.fields)
+    given = df.withColumn(_sharding.TEXT, F.col(_quoted(column)))
+    return given.mapInArrow(signer, f"{fields}, {_quoted(output)} binary")
+
+
+def index(
+    df: DataFrame,
+    path: Union[str, "os.PathLike[str]"],
+    shards: int,
+    column: str = "text",
+    id: str = "id",
+    *,
+    scheme: str = "topsig",
+    width_bits: Optional[int] = None,
+    features: Optional[str] = None,
+    language: Optional[str] = None,
+    threshold: Optional[float] = None,
+    seed: Optional[int] = None,
+) -> dict[str, int]:
+    """Makes a collection of the rows: so many parts, each made by one task, are adopted into one.
+
+    ``path`` is on a file system that the driver and all executors share.  Documents lie by a hash of their ids, and in
+    the order of these in each part, so the collection does not depend on how ``df`` is partitioned.  Words are counted
+    in a pass before, where the scheme takes it.  Gives ``documents``.
+    """
+    _check_column(df, column, "the text", _TEXTS)
+    _check_column(df, id, "the id", None)
+    place = os.path.abspath(os.fspath(path))
+    if os.path.exists(place):
+        raise ExistsError(f"'{place}' is there already")
+    if shards < 1:
+        raise InvalidError(f"{shards} shards; there has to be one")
+    signer = {
+        "scheme": scheme, "width_bits": width_bits, "language": language, "threshold": threshold, "seed": seed,
+        **features_of(features),
+    }  # fmt: skip
+    texts = df.select(F.col(_quoted(column)).alias("text"), F.col(_quoted(id)).cast("string").alias("id"))
+    for name, plain in (("text", column), ("id", id)):
+        if texts.filter(F.col(name).isNull()).limit(1).count():
+            raise InvalidError(f"the column {plain!r} has nulls; leave them out")
+    for row in texts.groupBy("id").count().filter("count > 1").limit(1).collect():
+        raise InvalidError(f"several rows have the id {row.id!r}")
+    counted = [bytes(row.counted) for row in texts.mapInArrow(_sharding.Counter(signer), _sharding.Counter.SCHEMA).collect()]
+    vocabulary = _core.vocabulary_merge(counted) if counted else None
+    folder = f"{place}.parts-{secrets.token_hex(4)}"
+    os.mkdir(folder)
+    try:
+        placed = texts.repartition(shards, "id").sortWithinPartitions("id")
+        parts = placed.mapInArrow(_sharding.Indexer(folder, signer, vocabulary), _sharding.Indexer.SCHEMA).collect()
+        adopt(place, *sorted(row.part for row in parts), progress=False)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return {"documents": sum(row.documents for row in parts)}
+
+
+def search(
+    df: DataFrame,
+    collections: Union[str, Sequence[str]],
+    k: int = 10,
+    column: str = "text",
+    query: str = "id",
+    **options: Any,
+) -> DataFrame:
+    """Asks collections, each by one task, for the nearest documents to the text of each row.
+
+    Gives a row a match: ``query`` (the value in the column that is named so), ``rank`` (from 1), ``collection``,
+    ``document``, ``id``, ``distance``, ``similarity``, and what is certain of all of the answer: ``exact``, and ``below``
+    (nothing nearer than this was missed; null: nothing at all was).  Ties go to the earlier collection, and in it to the
+    earlier document, as if they were one.  The collections were made alike, by one vocabulary; paths are those that the
+    executors see.  Options are those of ``nigh.Collection.search``.
+    """
+    _check_column(df, column, "the text", _TEXTS)
+    _check_column(df, query, "the query", None)
+    paths = [collections] if isinstance(collections, (str, os.PathLike)) else list(collections)
+    if not paths or len(set(paths)) != len(paths):
+        raise InvalidError("give collections, each once")
+    if k < 1:
+        raise InvalidError(f"k is {k}; it has to be 1 or more")
+    listed = [(number, os.fspath(path)) for number, path in enumerate(paths)]
+    shards = df.sparkSession.createDataFrame(listed, "number int, collection string")
+    asked = df.select(F.col(_quoted(query)).alias("query"), F.col(_quoted(column)).alias("text"))
+    kind = asked.schema["query"].dataType.simpleString()
+    crossed = asked.crossJoin(F.broadcast(shards)).repartition(len(paths), "number")
+    found = crossed.mapInArrow(_sharding.Searcher({**options, "k": k}), f"query {kind}, {_sharding.Searcher.FOUND}")
+    every = Window.partitionBy("query")
+    nearest = every.orderBy(F.col("document").isNull(), "distance", "number", "document")
+    ranked = found.select(
+        "query", F.row_number().over(nearest).alias("rank"), "collection", "document", "id", "distance", "similarity",
+        F.min("exact").over(every).alias("exact"), F.min("below").over(every).alias("below"),
+    )  # fmt: skip
+    return ranked.filter((F.col("rank") <= k) & F.col("document").isNotNull())
+
+
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
 def _check_column(df: DataFrame, name: str, what: str, types: Optional[tuple[str, ...]]) -> str:
     """The type of a column; an error that names the columns there are where it is not one of them."""
-    known = dict(df.dtypes)
+    known: dict[str, str] = dict(df.dtypes)
     if name not in known:
         raise InvalidError(f"there is no column {name!r} ({what}); there are: {', '.join(df.columns)}")
     if sum(other == name for other in df.columns) > 1:
@@ -137,7 +247,7 @@ class _Run:
         self._order = [order_by] if isinstance(order_by, str) else list(order_by or ())
         self._score = score
         self._held: list[DataFrame] = []
-        _check_column(df, column, "the text", ("string", "varchar", "char"))
+        _check_column(df, column, "the text", _TEXTS)
         kinds = [_check_column(df, name, "order_by", None) for name in self._order]
         self.whole = len(kinds) == 1 and kinds[0] in _WHOLE
         if (keep == "score") != (score is not None):
@@ -151,6 +261,8 @@ class _Run:
         self._ranked: Optional[DataFrame] = None
         self.gone = 0
         self.counters: dict[str, int] = {}
+        self.seconds: dict[str, float] = {}
+        """By the clock, of the phases of ``matches``."""
 
     def _count_partitions(self, partitions: Optional[int]) -> int:
         if partitions is not None:
@@ -158,7 +270,7 @@ class _Run:
                 raise InvalidError(f"{partitions} partitions; there may be 1 to {_MOST_SHARDS}")
             return partitions
         try:
-            return min(_MOST_SHARDS, 4 * self._spark.sparkContext.defaultParallelism)
+            return min(_MOST_SHARDS, 4 * int(self._spark.sparkContext.defaultParallelism))
         except Exception:  # Spark Connect has no context
             return min(_MOST_SHARDS, int(self._spark.conf.get("spark.sql.shuffle.partitions") or 200))
 
@@ -279,7 +391,9 @@ class _Run:
         sets = copies.filter(F.col("kind") == _moving.SETS)
         found = buckets.filter(F.col("kind").isin(_moving.PAIRS, _moving.CROWDS))
         labels = labels.filter(F.col("kind") == _moving.LABELS)
-        return self._hold(self._move(labels.union(sets).union(found), _moving.ROUTE, ordered=True))
+        routed = self._hold(self._move(labels.union(sets).union(found), _moving.ROUTE, ordered=True))
+        self.counters["candidates"] = self._count(routed, _moving.ROUTE)[0][0][0]
+        return routed
 
     def hinted(self, rows: DataFrame, count: int) -> DataFrame:
         """Few go to every executor, so that texts need not move; of many Spark decides."""
@@ -289,7 +403,6 @@ class _Run:
         """FEATURES and VERIFY: the texts of candidates are read again, and compared."""
         unpack = _moving.Unpacking(("number", "set", "shard"), "qqq")
         packed = routed.filter(F.col("kind") == _moving.NEEDED).select("records")
-        self.counters["candidates"] = self._count(routed, _moving.ROUTE)[0][0][0]
         needed = self.hinted(packed.mapInArrow(unpack, unpack.schema), self.counters["candidates"])
         texts = self._texts().join(needed, "number").select("text", "set", "shard")
         features = texts.mapInArrow(_moving.Featuring(self._settings), _moving.SCHEMA)
@@ -297,40 +410,55 @@ class _Run:
         kinds = (_moving.CANDIDATES, _moving.PAIRS, _moving.CROWDS)
         return self._move(routed.filter(F.col("kind").isin(*kinds)).union(features), _moving.VERIFY, ordered=True)
 
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        begin = time.monotonic()
+        yield
+        self.seconds[phase] = time.monotonic() - begin
+
     def matches(self) -> DataFrame:
         """Which rows go, and with which: decided when this returns."""
         with _batches(self._spark):
-            copies = self._sign()
-            buckets = self._find(copies)
-            routed = self._route(copies, buckets, self._label(buckets))
-            verified = self._hold(self._verify(routed))
+            with self._timed("sign"):
+                copies = self._sign()
+            with self._timed("find"):
+                buckets = self._find(copies)
+            with self._timed("route"):
+                routed = self._route(copies, buckets, self._label(buckets))
+            with self._timed("verify"):
+                verified = self._hold(self._verify(routed))
+                pairs_verified, truncated, *_ = self._count(verified, _moving.VERIFY)[0][0]
             unpack = _moving.Unpacking((self.number, "kept", "similarity"), "qqd")
             found = copies.union(verified).filter(F.col("kind") == _moving.MATCHES).select("records")
             matches = found.mapInArrow(unpack, unpack.schema).persist(StorageLevel.DISK_ONLY)
-            self.gone = matches.count()
-            (pairs_verified, truncated, _, _), _ = self._count(verified, _moving.VERIFY)[0]
+            with self._timed("tell"):
+                self.gone = matches.count()
             self.counters.update(gone=self.gone, verified=pairs_verified, truncated=truncated)
         for held in self._held:
             held.unpersist()
         return matches
 
 
-def _stars(edges: DataFrame, checkpoint: Any = None) -> DataFrame:
+def _cut(rows: DataFrame) -> DataFrame:
+    """The same rows without how they were made, which would grow with every round.  In the folder for checkpoints, if
+    one is set; else on the executors, and losing one of these then ends the run."""
+    try:
+        reliable = rows.sparkSession.sparkContext.getCheckpointDir() is not None
+    except Exception:  # Spark Connect has no context
+        reliable = False
+    return rows.checkpoint() if reliable else rows.localCheckpoint()
+
+
+def _stars(edges: DataFrame) -> DataFrame:
     """Large-star and small-star in turns, until every row is (number, the smallest it is connected with).
 
     Each round connects what is near to the smallest there, so there are about as many rounds as the logarithm of the
-    longest chain.  Every round is kept on disk, and the one before it let go.
+    longest chain.
     """
-    held: list[DataFrame] = []
 
     def hold(rows: DataFrame) -> tuple[DataFrame, Any]:
-        kept = rows.persist(StorageLevel.DISK_ONLY)
-        held.append(kept)
-        mark = kept.agg(F.count("*"), F.sum(F.xxhash64("a", "b").cast("decimal(38,0)"))).first()
-        for old in held[:-2]:
-            old.unpersist()
-        del held[:-2]
-        return kept, mark
+        kept = _cut(rows)
+        return kept, kept.agg(F.count("*"), F.sum(F.xxhash64("a", "b").cast("decimal(38,0)"))).first()
 
     current, mark = hold(edges.filter("a <> b").distinct())
     for _ in range(_ROUNDS):

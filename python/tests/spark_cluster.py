@@ -7,17 +7,13 @@ Each phase kills the executor it runs in, once: the task of the phase does so ha
 
 import os
 import random
-import signal
-import socket
-import subprocess
-import sys
-import time
 
-import pyspark
 import pytest
 from conftest import make_texts
 from moved import chain, crowd
-from pyspark.sql import SparkSession, functions as F
+
+from cluster import cluster
+from deadly import Deadly
 
 import nigh
 import nigh.spark
@@ -25,114 +21,15 @@ from nigh import _moving
 
 CROWD = int(os.environ.get("NIGH_CROWD", "200000"))
 CHAIN = int(os.environ.get("NIGH_CHAIN", "100000"))
-HOME = os.path.dirname(pyspark.__file__)
-TESTS = os.path.dirname(__file__)
-MARKS = "NIGH_KILL_MARKS"
 PHASES = {
     "sign": 0, "copies": 1, "shared": 2, "rows": 3, "buckets": 4, "components": 5, "route": 6, "features": 7, "verify": 8,
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------- in the executors --
-
-
-def parent_of(process):
-    with open(f"/proc/{process}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
-
-
-def executor():
-    """The process that this Python works for."""
-    process = os.getpid()
-    while process > 1:
-        process = parent_of(process)
-        with open(f"/proc/{process}/cmdline", "rb") as file:
-            if b"CoarseGrainedExecutorBackend" in file.read():
-                return process
-    raise RuntimeError("this is not below an executor")
-
-
-def killing(batches, mark):
-    """Batches, of which the first is followed by the end of the executor, once for a mark."""
-    for batch in batches:
-        yield batch
-        try:
-            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            continue
-        os.kill(executor(), signal.SIGKILL)
-        time.sleep(60)
-
-
-class Deadly:
-    """A step that ends its executor in one phase."""
-
-    def __init__(self, step, mark):
-        self.step, self.mark = step, mark
-
-    def __call__(self, batches):
-        yield from self.step(killing(batches, self.mark))
-
-
-# ------------------------------------------------------------------------------------------------------- the cluster --
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def start(folder, name, *arguments):
-    environment = dict(
-        os.environ, SPARK_HOME=HOME, SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(folder), PYSPARK_PYTHON=sys.executable,
-        PYTHONPATH=os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")]), SPARK_DAEMON_MEMORY="256m",
-    )  # fmt: skip
-    log = open(folder / f"{name}.log", "wb")
-    command = [os.path.join(HOME, "bin", "spark-class"), *arguments]
-    return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
-
-
-def wait_for(log, words):
-    for _ in range(1200):
-        if words in log.read_text(errors="replace"):
-            return
-        time.sleep(0.1)
-    raise TimeoutError(f"{log} has no {words!r}")
-
-
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cluster")
-    port = free_port()
-    address = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy."
-    started = [start(folder, "master", deploy + "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")]
-    wait_for(folder / "master.log", "started at")
-    for number in range(2):
-        arguments = ("--cores", "1", "--memory", "1400m", "--host", "127.0.0.1", "--webui-port", "0", address)
-        started.append(start(folder, f"worker{number}", deploy + "worker.Worker", *arguments))
-        wait_for(folder / f"worker{number}.log", "registered with master")
-    patch = pytest.MonkeyPatch()
-    patch.setenv("PYSPARK_PYTHON", sys.executable)
-    patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.master(address)
-    for key, value in {
-        "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
-        "spark.executor.memory": "1g", "spark.executor.cores": "1", "spark.sql.shuffle.partitions": "4",
-        "spark.local.dir": str(folder), "spark.task.maxFailures": "20", "spark.driver.memory": "2g",
-        "spark.ui.showConsoleProgress": "false", "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path + [TESTS]),
-        "spark.deploy.maxExecutorRetries": "-1",
-    }.items():  # fmt: skip
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
-    for process in reversed(started):
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(30)
-    patch.undo()
+    with cluster(tmp_path_factory.mktemp("cluster")) as session:
+        yield session
 
 
 def stored(spark, folder, texts, files=3):
@@ -176,7 +73,7 @@ def test_equal_to_one_run_for_any_partitions(spark, tmp_path, name):
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_kill_in_each_phase_changes_nothing(spark, tmp_path, monkeypatch, phase):
-    texts = COLLECTIONS["crowds"]
+    texts = make_texts(300, 14) + crowd(1500)
     frame = stored(spark, tmp_path / "texts", texts)
     mark = str(tmp_path / "killed")
     kind = PHASES[phase]
@@ -185,7 +82,7 @@ def test_a_kill_in_each_phase_changes_nothing(spark, tmp_path, monkeypatch, phas
     monkeypatch.setattr(_moving, "Moving", deadly(moving, lambda settings, which: which == kind))
     monkeypatch.setattr(_moving, "Signing", deadly(signing, lambda *_: kind == _moving.SIGN))
     monkeypatch.setattr(_moving, "Featuring", deadly(featuring, lambda *_: kind == _moving.FEATURES))
-    kept = ids(nigh.spark.dedup(frame, order_by="id", partitions=4))
+    kept = ids(nigh.spark.dedup(frame, order_by="id", partitions=2))
     assert os.path.exists(mark), "nobody was killed"
     assert kept == one_run(texts)
 

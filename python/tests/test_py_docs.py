@@ -54,6 +54,8 @@ def test_docstrings(name):
         pytest.importorskip("sklearn")
     if name == "nigh.datatrove":
         pytest.importorskip("datatrove")
+    if name == "nigh.spark":
+        pytest.importorskip("pyspark")
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert found.failed == 0
 

@@ -297,6 +297,30 @@ nigh_status nigh_staged_write(nigh_staged *staged, uint32_t shard, const char *p
     return nigh__absent(error, "documents");
 }
 
+nigh_status nigh_task_new(nigh_context *context, nigh_task_kind kind, const nigh_dedup_options *options,
+                          const nigh_task_options *task_options, nigh_task **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+void nigh_task_free(nigh_task *task) {}
+
+nigh_status nigh_task_sign(nigh_task *task, int64_t number, const char *text, size_t length, double score,
+                           nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_task_features(nigh_task *task, uint64_t set, uint32_t shard, const char *text, size_t length,
+                               nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_task_add(nigh_task *task, nigh_records kind, const void *records, size_t length, nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_task_finish(nigh_task *task, nigh_error *error) { return nigh__absent(error, "documents"); }
+
 /* ------------------------------------------------------------ find or add -- */
 
 nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options, nigh_live **out,

@@ -13,9 +13,9 @@
 #define CHUNK_WORDS_MIN 512u
 #define CHUNKS_WORDS (1u << 21) /* of all shards */
 
-static const struct nigh__task_work *const works[] = {
-    &nigh__task_sign,       &nigh__task_copies, &nigh__task_shared,   &nigh__task_rows,  &nigh__task_buckets,
-    &nigh__task_components, &nigh__task_route,  &nigh__task_features, &nigh__task_verify};
+static const struct nigh__task_work *const works[] = {&nigh__task_sign,  &nigh__task_copies,   &nigh__task_shared,
+                                                      &nigh__task_rows,  &nigh__task_buckets,  &nigh__task_components,
+                                                      &nigh__task_route, &nigh__task_features, &nigh__task_verify};
 #define WORKS (sizeof works / sizeof works[0])
 
 /* ----------------------------------------------------------------- making -- */
@@ -32,16 +32,14 @@ static nigh_status check(const nigh_task *task, nigh_error *error) {
     const nigh_task_options *own = &task->options;
     if (own->shards == 0 || own->shards > NIGH_MAX_SHARDS)
         return nigh__fail(error, NIGH_EINVAL, "%u shards; there may be 1 to %d", own->shards, NIGH_MAX_SHARDS);
-    if (own->shard >= own->shards)
-        return nigh__fail(error, NIGH_EINVAL, "shard %u of %u", own->shard, own->shards);
+    if (own->shard >= own->shards) return nigh__fail(error, NIGH_EINVAL, "shard %u of %u", own->shard, own->shards);
     return own->take == NULL ? nigh__fail(error, NIGH_EINVAL, "nobody takes the records") : NIGH_OK;
 }
 
 static nigh_status make(nigh_task *task, const nigh_dedup_options *options, const nigh_task_options *own,
                         nigh_error *error) {
     nigh_status status = nigh__options_copy(&nigh__task_options_shape, &task->options, own, error);
-    if (status == NIGH_OK)
-        status = nigh__dedup_open(task->context, NULL, 0, NULL, options, &task->dedup, error);
+    if (status == NIGH_OK) status = nigh__dedup_open(task->context, NULL, 0, NULL, options, &task->dedup, error);
     if (status == NIGH_OK) status = check(task, error);
     if (status != NIGH_OK) return status;
     task->dedup->plan->secret = task->options.secret;

@@ -32,10 +32,11 @@
 #include "nigh/tasks.h"
 
 #define NIGH__TASK_ROW_WORDS 4u
-#define NIGH__TASK_PLACE_BITS 25u /* of a set in its shard: so that with 7 bits of a band and 32 of a key it is a word */
+#define NIGH__TASK_PLACE_BITS \
+    25u /* of a set in its shard: so that with 7 bits of a band and 32 of a key it is a word */
 
 struct nigh__task_set {
-    uint64_t set, check; /* its name; a hash of the text of its first document */
+    uint64_t set, check;  /* its name; a hash of the text of its first document */
     uint64_t first, best; /* numbers of documents: by order; by merit */
     uint64_t first_merit, best_merit;
     uint64_t features; /* as they were signed */
@@ -109,8 +110,7 @@ nigh_status nigh__task_sorter(const nigh_task *task, uint32_t words, bool unique
                               struct nigh__sorter **out, nigh_error *error);
 /* Adds records that are of so many words, and whose sets, `set_at` into each, are of the task's shard. */
 nigh_status nigh__task_sort(const nigh_task *task, nigh_records kind, struct nigh__sorter *sorter,
-                            const uint64_t *words, size_t count, size_t record_words, size_t set_at,
-                            nigh_error *error);
+                            const uint64_t *words, size_t count, size_t record_words, size_t set_at, nigh_error *error);
 /* Goes through sorted records. */
 typedef nigh_status nigh__task_each_record(nigh_task *task, const uint64_t *record, nigh_error *error);
 nigh_status nigh__task_each(nigh_task *task, struct nigh__sorter *sorter, size_t record_words,

@@ -17,9 +17,9 @@
 #define BLOCK_RECORDS 4096u
 
 struct copying {
-    size_t words;               /* of a record */
-    struct nigh__array blocks;  /* of uint64_t *, each owned */
-    uint64_t records;           /* in them */
+    size_t words;              /* of a record */
+    struct nigh__array blocks; /* of uint64_t *, each owned */
+    uint64_t records;          /* in them */
     struct nigh__sorter *sorter, *numbers;
     uint64_t last_number;
     bool has_number;
@@ -141,8 +141,8 @@ static nigh_status put_set(nigh_task *task, const uint64_t *best, nigh_error *er
     uint64_t words[NIGH__TASK_SET_WORDS];
     memcpy(set.row, first + NIGH__SIGNED_ROW, sizeof set.row);
     memcpy(words, &set, sizeof words);
-    nigh_status status = nigh__task_put(task, NIGH_RECORDS_SETS, task->options.shard, words, NIGH__TASK_SET_WORDS,
-                                        error);
+    nigh_status status =
+        nigh__task_put(task, NIGH_RECORDS_SETS, task->options.shard, words, NIGH__TASK_SET_WORDS, error);
     return status == NIGH_OK ? put_postings(task, first, place, error) : status;
 }
 

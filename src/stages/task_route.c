@@ -21,10 +21,8 @@ static nigh_status begin(nigh_task *task, nigh_error *error) {
     struct routing *routing = task->state = nigh__alloc_zero(task->context, 1, sizeof *routing);
     if (routing == NULL) return nigh__no_memory(error, "to bring components together");
     nigh_status status = nigh__task_sorter(task, NIGH__LABEL_WORDS, true, 3, &routing->labels, error);
-    if (status == NIGH_OK)
-        status = nigh__task_sorter(task, NIGH__TASK_PAIR_WORDS, true, 3, &routing->pairs, error);
-    if (status == NIGH_OK)
-        status = nigh__task_sorter(task, NIGH__TASK_CROWD_WORDS, false, 3, &routing->members, error);
+    if (status == NIGH_OK) status = nigh__task_sorter(task, NIGH__TASK_PAIR_WORDS, true, 3, &routing->pairs, error);
+    if (status == NIGH_OK) status = nigh__task_sorter(task, NIGH__TASK_CROWD_WORDS, false, 3, &routing->members, error);
     return status;
 }
 
@@ -60,8 +58,7 @@ static nigh_status put_candidate(nigh_task *task, const struct nigh__task_set *s
     uint64_t words[NIGH__TASK_SET_WORDS];
     memcpy(words, set, sizeof words);
     task->counters[NIGH_COUNTER_CANDIDATES]++;
-    nigh_status status =
-        nigh__task_put(task, NIGH_RECORDS_CANDIDATES, shard, words, NIGH__TASK_SET_WORDS, error);
+    nigh_status status = nigh__task_put(task, NIGH_RECORDS_CANDIDATES, shard, words, NIGH__TASK_SET_WORDS, error);
     if (status != NIGH_OK) return status;
     return nigh__task_put(task, NIGH_RECORDS_NEEDED, 0, needed, NIGH__NEEDED_DOCUMENT_WORDS, error);
 }
@@ -137,7 +134,8 @@ static nigh_status finish(nigh_task *task, nigh_error *error) {
     nigh_status status = begin_labels(routing, error);
     if (status == NIGH_OK) status = nigh__task_each(task, routing->pairs, NIGH__TASK_PAIR_WORDS, route_pair, error);
     if (status == NIGH_OK) status = begin_labels(routing, error);
-    if (status == NIGH_OK) status = nigh__task_each(task, routing->members, NIGH__TASK_CROWD_WORDS, route_member, error);
+    if (status == NIGH_OK)
+        status = nigh__task_each(task, routing->members, NIGH__TASK_CROWD_WORDS, route_member, error);
     return status;
 }
 

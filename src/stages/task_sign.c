@@ -98,7 +98,8 @@ nigh_status nigh_task_sign(nigh_task *task, int64_t number, const char *text, si
         sign_empty(task, &given);
     if (status != NIGH_OK) return status;
     signing->record[NIGH__SIGNED_NUMBER] = nigh__task_number(number);
-    signing->record[NIGH__SIGNED_MERIT] = nigh__order_merit(task->dedup->options.keep, length, isnan(score) ? -(double)INFINITY : score);
+    signing->record[NIGH__SIGNED_MERIT] =
+        nigh__order_merit(task->dedup->options.keep, length, isnan(score) ? -(double)INFINITY : score);
     signing->record[NIGH__SIGNED_CHECK] = check_of(task, text, length);
     signing->record[NIGH__SIGNED_FEATURES] = features.count;
     task->counters[NIGH_COUNTER_DOCUMENTS]++;

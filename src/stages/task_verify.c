@@ -26,8 +26,8 @@ struct deciding {
     struct nigh__array firsts;     /* of uint64_t: of each candidate its first document */
     struct nigh__sorter *pairs, *members;
     struct nigh__file file;
-    struct nigh__output output; /* to it */
-    struct nigh__array words;   /* of uint64_t: features of one */
+    struct nigh__output output;    /* to it */
+    struct nigh__array words;      /* of uint64_t: features of one */
     struct nigh__buckets *buckets; /* while candidates are added */
     uint64_t crowd;
 };
@@ -36,9 +36,8 @@ static nigh_status begin(nigh_task *task, nigh_error *error) {
     struct deciding *deciding = task->state = nigh__alloc_zero(task->context, 1, sizeof *deciding);
     if (deciding == NULL) return nigh__no_memory(error, "to verify");
     deciding->task = task;
-    deciding->gathered = (struct nigh__gathered){.rows = NIGH__ARRAY(uint64_t),
-                                                 .signed_ones = NIGH__ARRAY(uint64_t),
-                                                 .row_words = NIGH__TASK_ROW_WORDS};
+    deciding->gathered = (struct nigh__gathered){
+        .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = NIGH__TASK_ROW_WORDS};
     deciding->candidates = (struct nigh__array)NIGH__ARRAY(struct nigh__task_set);
     deciding->known = deciding->firsts = deciding->words = (struct nigh__array)NIGH__ARRAY(uint64_t);
     nigh_status status = nigh__task_sorter(task, NIGH__TASK_PAIR_WORDS, false, 8, &deciding->pairs, error);
@@ -69,8 +68,7 @@ static void release(nigh_task *task) {
 static nigh_status add_candidates(nigh_task *task, const uint64_t *words, size_t count, nigh_error *error) {
     struct deciding *deciding = task->state;
     if (count % NIGH__TASK_SET_WORDS != 0) return nigh__task_nonsense(task, NIGH_RECORDS_CANDIDATES, error);
-    struct nigh__task_set *sets =
-        nigh__array_add(task->context, &deciding->candidates, count / NIGH__TASK_SET_WORDS);
+    struct nigh__task_set *sets = nigh__array_add(task->context, &deciding->candidates, count / NIGH__TASK_SET_WORDS);
     if (sets == NULL) return nigh__no_memory(error, "for candidates");
     memcpy(sets, words, count * sizeof *words);
     for (size_t i = 0; i < count / NIGH__TASK_SET_WORDS; i++)
@@ -281,8 +279,7 @@ static nigh_status read_features(struct deciding *deciding, uint64_t *place, uin
 static nigh_status add_set(struct deciding *deciding, const uint64_t *head, const uint64_t *needed,
                            struct nigh__sets *sets, uint64_t *found, nigh_error *error) {
     const size_t place = find_candidate(deciding, head[0]);
-    if (place == deciding->candidates.count)
-        return nigh__task_nonsense(deciding->task, NIGH_RECORDS_FEATURES, error);
+    if (place == deciding->candidates.count) return nigh__task_nonsense(deciding->task, NIGH_RECORDS_FEATURES, error);
     if (candidate_at(deciding, place)->check != head[1]) return changed(error);
     const uint64_t document = ((const uint64_t *)deciding->firsts.data)[place];
     ++*found;
