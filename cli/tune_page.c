@@ -22,6 +22,7 @@
 #define LEFT 48
 #define RIGHT 16
 #define TOP 12
+#define USUAL_RECALL 0.95 /* what nigh_tune() goes for where nothing is asked for */
 #define PLOT_WIDTH (WIDTH - LEFT - RIGHT)
 
 void cli_tune_page_add(struct cli_tune_page *page, const nigh_tuning *tried) {
@@ -155,7 +156,8 @@ bool cli_tune_page_write(struct cli_job *job, const char *path, const struct cli
                     cli_time(best->percentile_99).text);
     cli_sink_format(sink, "%s of memory; k = %u.</p>\n", cli_size((double)best->memory_bytes).text, best->k);
     if (page->count > 0) {
-        draw_settings(sink, page, best, asked->recall);
+        const bool nothing = asked->recall <= 0 && asked->cdr <= 0 && asked->seconds <= 0;
+        draw_settings(sink, page, best, nothing ? USUAL_RECALL : asked->recall);
         put_settings(sink, page, best);
     }
     return cli_page_close(job, sink, true);
