@@ -14,6 +14,7 @@
 #include "query_batch.h"
 #include "search_help.h"
 #include "search_hints.h"
+#include "search_page.h"
 #include "search_values.h"
 #include "signals.h"
 #include "source.h"
@@ -54,8 +55,10 @@ struct searcher {
     nigh_filter *filter;   /* of the documents to look among; NULL: all */
     bool weighted;         /* some distances are */
     bool suggested;        /* columns or tables, or there is no need */
-    nigh_scale plain;      /* of queries of which every bit counts once, all the same; size 0: not known yet */
-    size_t together;       /* queries of the next batch */
+    struct cli_search_page page;
+    char worth[256];  /* what the answers are, in a few words */
+    nigh_scale plain; /* of queries of which every bit counts once, all the same; size 0: not known yet */
+    size_t together;  /* queries of the next batch */
 };
 
 /* The library counts within the batch; people want to see the queries. */
@@ -525,7 +528,6 @@ static void close_statistics(struct searcher *searcher) {
         {"steps", sum->steps},
         {"probes", sum->probes},
     };
-    char worth[256];
     cli_stats_close(&job->stats, searcher->info.documents, counters, sizeof counters / sizeof counters[0]);
     job->stats.work_name = "search_seconds";
     job->stats.queries = queries;
@@ -534,9 +536,10 @@ static void close_statistics(struct searcher *searcher) {
         cli_note(job, "no query was asked");
         return;
     }
-    describe_answers(searcher, worth, sizeof worth);
-    cli_note(job, "%s; %s in %.2f s (%s/s), kernel %s, %s", worth, cli_counted(queries, "query", "queries").text,
-             job->stats.work_seconds, cli_digits((uint64_t)job->stats.rate).text, nigh_context_kernel(job->context),
+    describe_answers(searcher, searcher->worth, sizeof searcher->worth);
+    cli_note(job, "%s; %s in %.2f s (%s/s), kernel %s, %s", searcher->worth,
+             cli_counted(queries, "query", "queries").text, job->stats.work_seconds,
+             cli_digits((uint64_t)job->stats.rate).text, nigh_context_kernel(job->context),
              cli_counted(job->threads, "thread", "threads").text);
 }
 
@@ -614,6 +617,7 @@ static int search_opened(struct searcher *searcher) {
         return CLI_ERROR;
     }
     searcher->answers = (struct cli_answers){.sink = job->out,
+                                             .page = searcher->page.sink == NULL ? NULL : &searcher->page,
                                              .output = (enum cli_output)values->output,
                                              .signatures = searcher->info.signatures,
                                              .columns = cli_terminal_width(STDOUT_FILENO)};
@@ -627,30 +631,12 @@ static int search_opened(struct searcher *searcher) {
     return searcher->sum.matches > 0 ? CLI_DONE : CLI_NOTHING;
 }
 
-static void tell_damaged(const struct searcher *searcher) {
-    const struct {
-        uint32_t segments;
-        const char *what;
-    } damaged[] = {{searcher->info.damaged_lists, "slice lists"},
-                   {searcher->info.damaged_graphs, "graphs"},
-                   {searcher->info.damaged_columns, "columns"},
-                   {searcher->info.damaged_tables, "tables"}};
-    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++)
-        if (damaged[i].segments > 0)
-            cli_error(searcher->job, "'%s': the %s of %s cannot be used; see 'nigh check'", searcher->job->operands[0],
-                      damaged[i].what, cli_counted(damaged[i].segments, "segment", "segments").text);
-}
-
-/* The first operand, and those right behind it that are collections too, sound or not: no query can be one. */
-static size_t count_collections(const struct cli_job *job) {
-    size_t count = 1;
-    for (; count < job->operand_count; count++) {
-        nigh_collection *collection = NULL;
-        const nigh_status status = nigh_collection_open(job->context, job->operands[count], NULL, &collection, NULL);
-        nigh_collection_close(collection);
-        if (status != NIGH_OK && status != NIGH_ECORRUPT && status != NIGH_EVERSION) break;
-    }
-    return count;
+/* With a page beside the answers, where one is wanted; it is there only where the search went well. */
+static int search_reported(struct searcher *searcher) {
+    if (!cli_search_page_open(searcher->job, searcher->values->report, searcher->members, &searcher->page))
+        return CLI_ERROR;
+    const int code = search_opened(searcher);
+    return cli_search_page_close(searcher->job, &searcher->page, searcher->worth, code);
 }
 
 static int run(struct cli_job *job) {
@@ -660,7 +646,7 @@ static int run(struct cli_job *job) {
     nigh_open_options open_options;
     nigh_open_options_init(&open_options);
     if (job->operand_count == 0) return cli_usage(job->command, "no COLLECTION given");
-    searcher.members = count_collections(job);
+    searcher.members = cli_search_count_collections(job);
     if (job->operand_count == searcher.members && values->ids.count == 0 && values->texts.count == 0)
         return cli_usage(job->command, "no QUERY given, and no --text or --id");
     if (!cli_source_paths_fit(job, searcher.members) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
@@ -672,8 +658,8 @@ static int run(struct cli_job *job) {
                                       &searcher.collection, &job->error) != NIGH_OK)
         return cli_fail(job);
     cli_collection_look(job, job->operands[0], searcher.collection, &searcher.info);
-    if (searcher.options.method == NIGH_SEARCH_AUTO) tell_damaged(&searcher);
-    int code = cli_inputs_open(job, searcher.members, &searcher.inputs) ? search_opened(&searcher) : cli_fail(job);
+    if (searcher.options.method == NIGH_SEARCH_AUTO) cli_search_tell_damaged(job, &searcher.info);
+    int code = cli_inputs_open(job, searcher.members, &searcher.inputs) ? search_reported(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);
     nigh_filter_free(searcher.filter);

@@ -11,6 +11,7 @@
 #include "documents.h"
 #include "size.h"
 #include "source.h"
+#include "tune_page.h"
 #include "tuning_lines.h"
 
 struct tune_values {
@@ -18,6 +19,7 @@ struct tune_values {
     const char *recall, *cdr, *latency, *memory, *within;
     struct cli_number k, sample, seed;
     const char *queries;
+    const char *report;
     struct cli_reading reading;
     int format;
     int output;
@@ -60,6 +62,8 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "dry-run", PLACE(dry_run), "measure, and store nothing"),
     CLI_FLAG(0, "remove", PLACE(remove), "forget what was stored"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
+    CLI_TEXT(0, "report", PLACE(report), "FILE",
+             "also write every setting that was measured to FILE, drawn as a page for a browser"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
@@ -122,6 +126,7 @@ struct tuning_job {
     bool built;      /* lists, and a graph perhaps, or columns have been made */
     nigh_tuning tuning;
     nigh_tune_result result;
+    struct cli_tune_page page;
 };
 
 /* ------------------------------------------------------------------ what is asked -- */
@@ -144,7 +149,10 @@ static bool parse_time(const struct cli_job *job, const char *text, double *out)
 }
 
 static void report_tried(void *user, const nigh_tuning *tried) {
-    struct cli_job *job = user;
+    struct tuning_job *tuning = user;
+    struct cli_job *job = tuning->job;
+    if (tuning->values->report != NULL) cli_tune_page_add(&tuning->page, tried);
+    if (!tuning->values->all || tuning->values->output != OUTPUT_TABLE) return;
     cli_progress_clear(&job->progress);
     cli_sink_format(job->out, "  %-52s recall %.4f  CDR %.4f  %8s\n", cli_tuning_words(tried).text, tried->recall,
                     tried->cdr, cli_time(tried->median).text);
@@ -160,10 +168,8 @@ static bool set_options(struct tuning_job *tuning) {
     asked->seed = values->seed.value;
     asked->threads = job->threads;
     asked->progress = &job->progress.report;
-    if (values->all && values->output == OUTPUT_TABLE) {
-        asked->tried = report_tried;
-        asked->user = job;
-    }
+    asked->tried = report_tried;
+    asked->user = tuning;
     return cli_amount_share(job, "--target-recall", values->recall, &asked->recall) &&
            cli_amount_share(job, "--target-cdr", values->cdr, &asked->cdr) &&
            cli_amount_share(job, "--within", values->within, &asked->within) &&
@@ -459,6 +465,10 @@ static int finish(struct tuning_job *tuning) {
         print_json(tuning, store && status == NIGH_OK);
     else
         print_table(tuning);
+    const char *report = tuning->values->report;
+    if (status == NIGH_OK && report != NULL &&
+        !cli_tune_page_write(job, report, &tuning->page, &tuning->tuning, tuning->result.met, &tuning->options))
+        status = job->error.status;
     if (status != NIGH_OK) (void)cli_sink_flush(job->out);
     if (status != NIGH_OK || !cli_sink_flush(job->out)) return cli_fail(job);
     if (!good) return say_unmet(tuning);
@@ -515,13 +525,20 @@ static int run(struct cli_job *job) {
     nigh_tune_options_init(&tuning.options);
     if (job->operand_count != 1) return cli_usage(job->command, "give one COLLECTION, not %zu", job->operand_count);
     if (values->build && values->dry_run) return cli_usage(job->command, "--build stores what it makes; not --dry-run");
-    if (values->remove && (values->build || values->dry_run))
+    if (values->remove && (values->build || values->dry_run || values->report != NULL))
         return cli_usage(job->command, "--remove goes with nothing else");
     if (values->remove) return forget(job);
+    const struct cli_place page = {"--report", values->report};
+    const struct cli_place asked = {"--queries", values->queries};
+    if (!cli_places_differ(job, &page, 1) || !cli_places_spare_inputs(job, &page, 1, 0) ||
+        !cli_places_spare_files(job, &page, 1, &asked, 1) || !cli_places_outside(job, &page, 1, 0) ||
+        !cli_places_writable(job, &page, 1))
+        return CLI_ERROR;
     if (!set_options(&tuning)) return CLI_ERROR;
     const int code = tune(&tuning);
     if (code != CLI_DONE) say_built(&tuning);
     nigh_collection_close(tuning.collection);
+    cli_tune_page_release(&tuning.page);
     free(tuning.queries);
     free(tuning.weights);
     return code;

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "search_page.h"
+
 const char *const cli_output_names[] = {"table", "jsonl", "tsv", "trec", NULL};
 
 struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t number, char room[24]) {
@@ -163,10 +165,12 @@ void cli_answers_query(struct cli_answers *answers, struct cli_name query, size_
     answers->query = query;
     answers->matches = matches;
     if (answers->output == CLI_OUTPUT_TABLE) table_query(answers, query, matches);
+    if (answers->page != NULL) cli_search_page_query(answers->page, answers);
     answers->queries++;
 }
 
 void cli_answers_match(struct cli_answers *answers, const struct cli_match *match) {
+    if (answers->page != NULL) cli_search_page_match(answers->page, answers, match);
     switch (answers->output) {
     case CLI_OUTPUT_TABLE:
         table_match(answers, match);
@@ -185,4 +189,5 @@ void cli_answers_match(struct cli_answers *answers, const struct cli_match *matc
 
 void cli_answers_end(struct cli_answers *answers) {
     if (answers->output == CLI_OUTPUT_TABLE) table_end(answers);
+    if (answers->page != NULL) cli_search_page_end(answers->page, answers);
 }

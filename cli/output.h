@@ -24,8 +24,11 @@ struct cli_name {
 /* An id as a name, or where it is NULL the number; `room` has room for that. */
 struct cli_name cli_name_or_number(const char *id, size_t length, uint64_t number, char room[24]);
 
+struct cli_search_page; /* search_page.h */
+
 struct cli_answers {
     struct cli_sink *sink;
+    struct cli_search_page *page; /* NULL: there is none */
     enum cli_output output;
     uint64_t signatures; /* that there are to find */
     unsigned columns;    /* of the terminal; 0: it is none, and lines are as long as they are */

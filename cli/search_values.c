@@ -70,6 +70,7 @@ const struct cli_option cli_search_options[] = {
         "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
         "could be more than 4 million documents"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
+    CLI_TEXT(0, "report", PLACE(report), "FILE", "also write the answers to FILE as a page for a browser"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),

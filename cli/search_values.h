@@ -28,6 +28,7 @@ struct cli_search_values {
     const char *slack;
     const char *among;
     const char *where;
+    const char *report;
     int probe;
     int stop;
     int method;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage: node browse_report.mjs REPORT.html FOLDER, with playwright-core and axe-core in node_modules of the working folder.
+// Usage: node browse_report.mjs REPORT.html FOLDER PAGE.html..., with playwright-core and axe-core in node_modules of the working folder.
 //
 // The report of nigh dedup in a real Chromium: at the sizes of a phone and of a desk, light and dark, with scripts and
-// without; what its script adds is used. Pictures go to FOLDER.
+// without; what its script adds is used. Pictures go to FOLDER. Each PAGE, which search and tune write, is looked at too.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
@@ -11,12 +11,12 @@ import { strict as assert } from "node:assert";
 const require = createRequire(join(process.cwd(), "x.js"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [report, folder] = process.argv.slice(2);
-const address = `file://${report}`;
+const [report, folder, ...pages] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 
-/** The page, with a list of whatever goes wrong on it. */
-async function open(options) {
+/** A page, with a list of whatever goes wrong on it. */
+async function open(options, file = report) {
+    const address = `file://${file}`;
     const context = await browser.newContext({ acceptDownloads: true, ...options });
     const page = await context.newPage();
     const wrong = [];
@@ -61,18 +61,30 @@ async function download(page) {
     assert.ok(lines.every((line) => line.length === 4));
 }
 
+/** What axe says of it, and a picture. */
+async function audit(page, name) {
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations
+        .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`));
+    assert.deepEqual(found, [], `axe on ${name}`);
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
 for (const [name, width] of [["phone", 360], ["desk", 1400]]) {
     for (const colorScheme of ["light", "dark"]) {
+        for (const [number, file] of pages.entries()) {
+            const { page, wrong, context } = await open({ viewport: { width, height: 900 }, colorScheme }, file);
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${file}: nothing is wider than the window`);
+            await audit(page, `page-${number}-${name}-${colorScheme}`);
+            assert.deepEqual(wrong, []);
+            await context.close();
+        }
         const { page, wrong, context } = await open({ viewport: { width, height: 900 }, colorScheme });
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${name}: nothing is wider than the window`);
         await search(page);
         await inline(page);
         await download(page);
-        await page.evaluate(axe);
-        const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations
-            .map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`));
-        assert.deepEqual(found, [], `axe on ${name}, ${colorScheme}`);
-        await page.screenshot({ path: join(folder, `report-${name}-${colorScheme}.png`), fullPage: true });
+        await audit(page, `report-${name}-${colorScheme}`);
         assert.deepEqual(wrong, []);
         await context.close();
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # tier: full
-"""The report of nigh dedup in a real browser: see browse_report.mjs.  Skipped, with a reason, where there is none.
+"""The report of nigh dedup, and pages of search and tune, in a real browser: see browse_report.mjs.  Skipped, with a reason, where there is none.
 
 Pictures are left in the folder of the test, for people to look at."""
 
@@ -16,6 +16,10 @@ DATA = os.path.join(os.environ["NIGH_SOURCE_DIR"], "examples", "data", "news.jso
 HOSTILE = '<script>window.hacked=1</script><img src=x onerror="window.hacked=1"> alert one two three four five six seven'
 
 
+def nigh(command, *words):
+    subprocess.run([os.environ["NIGH"], command, "-q", *words], check=True, stdout=subprocess.DEVNULL)
+
+
 def main():
     need_browser()
     with open(DATA, encoding="utf-8") as file:
@@ -24,8 +28,14 @@ def main():
         lines.append(json.dumps({"id": f'"><img src=x onerror=alert({number})>', "text": HOSTILE + " eight nine" * number}))
     with open("in.jsonl", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
-    subprocess.run([os.environ["NIGH"], "dedup", "-q", "in.jsonl", "--report", "report.html"], check=True)
-    return browse("browse_report.mjs", os.path.abspath("report.html"), os.getcwd())
+    nigh("dedup", "in.jsonl", "--report", "report.html")
+    nigh("index", "in.nigh", "in.jsonl")
+    nigh("search", "in.nigh", "in.jsonl", "--text", "old bridge closed for repairs", "--report", "search.html")
+    nigh("generate", "-n", "3000", "--bits", "256", "-o", "rows.npy")
+    nigh("index", "rows.nigh", "rows.npy")
+    nigh("tune", "rows.nigh", "--report", "tune.html")
+    pages = [os.path.abspath(name) for name in ("search.html", "tune.html")]
+    return browse("browse_report.mjs", os.path.abspath("report.html"), os.getcwd(), *pages)
 
 
 sys.exit(main())
