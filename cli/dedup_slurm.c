@@ -76,8 +76,8 @@ static const char opening[] = "task=$SLURM_ARRAY_TASK_ID\n\n"
                               "    \"${SLURM_ARRAY_JOB_ID}_$task\" \"${SLURM_RESTART_COUNT:-0}\"\n\n";
 
 static const char closing[] = "code=$?\n\n"
-                              "# Killed, for example for want of memory: back to the queue, twice at most.\n"
-                              "if ((code > 128 && ${SLURM_RESTART_COUNT:-0} < 2)); then\n"
+                              "# Killed with -9, for example for want of memory: back to the queue, twice at most.\n"
+                              "if ((code == 137 && ${SLURM_RESTART_COUNT:-0} < 2)); then\n"
                               "    scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$task\" && sleep 300\n"
                               "fi\n"
                               "exit \"$code\"\n";

@@ -198,7 +198,7 @@ static int use_plan(struct staging *staging) {
     const struct dedup_values *values = staging->values;
     const uint32_t shards = nigh_staged_tasks(staging->staged, NIGH_STAGE_SIGN);
     uint64_t memory_bytes = values->slurm ? CLI_SLURM_MEMORY : 0;
-    struct cli_stage_plan plan;
+    struct cli_stage_plan plan = {0};
     if (!cli_amount_bytes(job, "--memory", values->memory, &memory_bytes)) return CLI_ERROR;
     cli_dedup_estimate(job, staging->staged, &inputs, memory_bytes,
                        values->slurm && !cli_dedup_in_parts(values->output) ? 1 : shards, &plan);

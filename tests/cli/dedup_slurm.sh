@@ -103,8 +103,8 @@ printf '== %s on %s: job %s, requeued %s times\n' "$(date '+%F %T')" "${SLURMD_N
     --threads "${SLURM_CPUS_PER_TASK:-1}" --memory '32M'
 code=$?
 
-# Killed, for example for want of memory: back to the queue, twice at most.
-if ((code > 128 && ${SLURM_RESTART_COUNT:-0} < 2)); then
+# Killed with -9, for example for want of memory: back to the queue, twice at most.
+if ((code == 137 && ${SLURM_RESTART_COUNT:-0} < 2)); then
     scontrol requeue "${SLURM_ARRAY_JOB_ID}_$task" && sleep 300
 fi
 exit "$code"

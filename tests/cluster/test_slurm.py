@@ -3,7 +3,7 @@
 # needs: documents
 """`nigh dedup --slurm` on a real Slurm with two nodes (_slurm.py).
 
-usage: test_slurm.py [plain_run|killed|node_lost|disk_full]...
+usage: test_slurm.py [plain_run|killed|node_lost|cancelled|disk_full]...
 
 Whatever happens on the way, the output is byte for byte that of `nigh dedup` on one core, and nothing is made twice
 that was not lost: by the logs, each task has made its file once.
@@ -12,6 +12,7 @@ that was not lost: by the logs, each task has made its file once.
     killed      a task is killed with -9, which goes back to the queue; then a whole job script is, which is submitted
                 again
     node_lost   a node goes away in the middle, and its task is done on the other one
+    cancelled   jobs that are cancelled stay so, and may be submitted again
     disk_full   the temporary folder of one node is full; once there is room, it is submitted again
 
 Skipped where Slurm, or the rights to make nodes, are not to be had.
@@ -171,6 +172,23 @@ def node_lost(cluster, plain):
     return f"its task began on the other node {seconds:.0f} s after it went"
 
 
+def cancelled(cluster, plain):
+    run = Run(cluster, "cancelled")
+    caught, shard = run.catch("sign")
+    jobs = read(f"{run.work}/slurm/jobs.txt").decode().split()
+    refused = subprocess.run(["bash", f"{run.work}/slurm/submit.sh"], env=cluster.environment, capture_output=True,
+                             text=True, check=False)
+    check(refused.returncode == 2 and "are in the queue" in refused.stderr, f"submitted twice: {refused.stderr}")
+    cluster.ask("scancel", *jobs)
+    os.kill(caught, signal.SIGCONT)
+    cluster.wait_for_end(60)
+    check(not os.path.exists(run.output), "an output of cancelled jobs")
+    check(run.starts("sign", shard) == 1, "a cancelled task came back")
+    run.call()
+    run.finish(plain, [("sign", shard)])
+    return "none of them came back by itself"
+
+
 def disk_full(cluster, plain):
     place = os.path.abspath("temporary")
     os.mkdir(place)
@@ -193,7 +211,7 @@ def main():
     os.mkdir("cluster")
     try:
         with Cluster("cluster") as cluster:
-            for case in (plain_run, killed, node_lost, disk_full):
+            for case in (plain_run, killed, node_lost, cancelled, disk_full):
                 if len(sys.argv) > 1 and case.__name__ not in sys.argv[1:]:
                     continue
                 print(f"{case.__name__}: {case(cluster, plain)}", flush=True)
