@@ -32,8 +32,8 @@ struct serve_ask {
     uint32_t k;
     uint32_t radius; /* NIGH_ALL: none */
     bool exact;
-    bool texts;          /* whole texts of what is found, where they are kept */
-    char *where;         /* owned: the condition; NULL: none */
+    bool texts;  /* whole texts of what is found, where they are kept */
+    char *where; /* owned: the condition; NULL: none */
 };
 
 /* Whether the request is a search. */

@@ -34,7 +34,7 @@
 
 #define SWEEP_NS 250000000L
 #define METHODS "GET, HEAD, POST, DELETE" /* that a page of others may use */
-#define PARSED_TIMES 20u  /* what JSON is parsed into is larger, by so much at most */
+#define PARSED_TIMES 20u                  /* what JSON is parsed into is larger, by so much at most */
 #define SMALL_BODY 65536u /* is read where it came, so that searches can be put together; larger ones in a lane */
 #define UNREAD_BODY (1u << 20)
 #define HEADER_ROOM 4096u /* for libmicrohttpd beside what a client sends */
@@ -216,11 +216,8 @@ void serve_request_finish(struct serve_request *request) {
 
 static void refuse(struct serve_request *request, unsigned status, const char *type, const char *title,
                    const char *detail) {
-    const struct serve_problem problem = {.status = status,
-                                          .type = type,
-                                          .title = title,
-                                          .offset = NIGH_NO_OFFSET,
-                                          .retry_after = status == 503 ? 1 : 0};
+    const struct serve_problem problem = {
+        .status = status, .type = type, .title = title, .offset = NIGH_NO_OFFSET, .retry_after = status == 503 ? 1 : 0};
     serve_problem(request, &problem, "%s", detail);
 }
 

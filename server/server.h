@@ -29,8 +29,8 @@ struct serve_server {
     atomic_bool draining;
 };
 
-/* What serve_run() does before and after it waits; server->settings and server->context are there.  End it also where it
- * could not be started. */
+/* What serve_run() does before and after it waits; server->settings and server->context are there.  End it also where
+ * it could not be started. */
 nigh_status serve_server_start(struct serve_server *server, nigh_error *error);
 void serve_server_end(struct serve_server *server);
 

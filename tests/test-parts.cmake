@@ -31,7 +31,7 @@ set(tests_of_evaluation
     unit.nearness unit.shares
     cli.completion cli.eval cli.eval_duplicates cli.eval_learned cli.eval_nearest cli.eval_terms cli.help cli.usage
     cli.widths repository.papers repository.docs)
-set(tests_of_server repository.docs cli.help cli.completion server.api server.ending server.serve_kill server.slow_clients server.crowds server.crowds_many server.examples server.page server.schemathesis server.load server.socket fuzz.serve)
+set(tests_of_server repository.docs cli.help cli.completion server.api server.ending server.serve_kill server.serve_kill_long server.slow_clients server.crowds server.crowds_many server.examples server.page server.schemathesis server.load server.socket fuzz.serve)
 
 # Whether all that the test needs is built.
 function(parts_suffice name result)

@@ -15,6 +15,7 @@ import numpy
 parser = argparse.ArgumentParser()
 parser.add_argument("rows")
 parser.add_argument("index")
+parser.add_argument("--kind", choices=["hnsw", "flat"], default="hnsw")
 parser.add_argument("--build", action="store_true")
 parser.add_argument("--port", type=int, default=7791)
 options = parser.parse_args()
@@ -22,8 +23,10 @@ options = parser.parse_args()
 
 def build():
     rows = numpy.load(options.rows)
-    index = faiss.IndexBinaryHNSW(rows.shape[1] * 8, 32)
-    index.hnsw.efConstruction = 100
+    bits = rows.shape[1] * 8
+    index = faiss.IndexBinaryHNSW(bits, 32) if options.kind == "hnsw" else faiss.IndexBinaryFlat(bits)
+    if options.kind == "hnsw":
+        index.hnsw.efConstruction = 100
     index.add(rows)
     faiss.write_index_binary(index, options.index)
 
@@ -43,7 +46,8 @@ def serve():
 
     @application.get("/effort/{effort}")
     def effort(effort: int):
-        index.hnsw.efSearch = effort
+        if options.kind == "hnsw":
+            index.hnsw.efSearch = effort
         return {"effort": effort}
 
     @application.post("/search")

@@ -10,13 +10,15 @@
  * REAL is a file of hex, one hash a line, which come first; then ROWS are filled up, one of 50 with near-copies of
  * earlier ones.  QUERIES gets COUNT lines of hex: the first rows at even steps, with 0 to 31 bits changed.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 4u
+#define WORDS ((size_t)4)
+#define BYTES ((size_t)32)
 #define ONES 128u
 #define COPIES_EVERY 50u
 #define MOST_CHANGED 31u
@@ -44,7 +46,8 @@ static bool has(const uint64_t *row, uint32_t bit) { return row[bit / 64] >> bit
 static void make_chain(uint64_t *row) {
     uint64_t before = chance() & 1 ? UINT64_MAX : 0;
     for (size_t w = 0; w < WORDS; w++) {
-        uint64_t word = chance() & (chance() | chance());
+        const uint64_t first = chance(), second = chance();
+        uint64_t word = chance() & (first | second);
         for (unsigned shift = 1; shift < 64; shift *= 2) word ^= word << shift;
         row[w] = word ^ before;
         before = row[w] >> 63 ? UINT64_MAX : 0;
@@ -71,7 +74,7 @@ static void change(uint64_t *row, uint32_t bits) {
 
 static void print_hex(FILE *out, const uint64_t *row) {
     const uint8_t *bytes = (const uint8_t *)row;
-    for (size_t i = 0; i < WORDS * 8; i++) (void)fprintf(out, "%02x", bytes[i]);
+    for (size_t i = 0; i < BYTES; i++) (void)fprintf(out, "%02x", bytes[i]);
     (void)fputc('\n', out);
 }
 
@@ -82,8 +85,11 @@ static size_t read_real(const char *path, uint64_t (*rows)[WORDS], size_t most) 
     while (file != NULL && count < most && fgets(line, sizeof line, file) != NULL) {
         uint8_t *bytes = (uint8_t *)rows[count];
         size_t read = 0;
-        while (read < 32 && sscanf(line + 2 * read, "%2hhx", &bytes[read]) == 1) read++;
-        count += read == 32;
+        for (; read < BYTES && isxdigit((unsigned char)line[2 * read]); read++) {
+            const char digits[3] = {line[2 * read], line[2 * read + 1]};
+            bytes[read] = (uint8_t)strtoul(digits, NULL, 16);
+        }
+        count += read == BYTES;
     }
     if (file != NULL) (void)fclose(file);
     return count;
@@ -100,7 +106,7 @@ static bool write_npy(const char *path, uint64_t (*rows)[WORDS], size_t count) {
         snprintf(header + 10, 100, "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu, 32), }", count);
     header[10 + length] = ' ';
     header[127] = '\n';
-    const bool good = fwrite(header, sizeof header, 1, out) == 1 && fwrite(rows, WORDS * 8, count, out) == count;
+    const bool good = fwrite(header, sizeof header, 1, out) == 1 && fwrite(rows, BYTES, count, out) == count;
     return fclose(out) == 0 && good;
 }
 
@@ -128,13 +134,12 @@ int main(int argc, char **argv) {
     for (size_t i = real; i < count; i++) {
         if (i > 0 && i % COPIES_EVERY == 0) {
             memcpy(rows[i], rows[chance() % i], sizeof rows[i]);
-            change(rows[i], (uint32_t)(chance() % (2 * MOST_CHANGED)));
+            change(rows[i], (uint32_t)(chance() % (UINT64_C(2) * MOST_CHANGED)));
         } else {
             make_chain(rows[i]);
         }
     }
-    const bool good =
-        write_npy(argv[3], rows, count) && write_queries(argv[4], rows, real > 0 ? real : count, asked);
+    const bool good = write_npy(argv[3], rows, count) && write_queries(argv[4], rows, real > 0 ? real : count, asked);
     free(rows);
     if (!good) perror("make_hashes");
     return good ? 0 : 2;

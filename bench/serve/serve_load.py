@@ -173,7 +173,7 @@ def nearest(nigh, options):
             half = wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS / (library / 4) * 1e3)
             show("HTTP, at half of half of the library's rate", half)
             show("HTTP, 16 queries a request", wrk(served, path, several, options.seconds), 16)
-    if not options.without_peer:
+    if options.peer != "none":
         faiss_server(options, queries, truth, goal)
 
 
@@ -185,13 +185,14 @@ def faiss_server(options, queries, truth, goal):
     if made.returncode != 0:
         say(f"FAISS behind FastAPI: skipped, {' '.join((made.stdout + made.stderr).split())[-200:]}")
         return
-    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", "near-faiss.index"]
+    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-faiss-{options.peer}.index",
+               "--kind", options.peer]
     subprocess.run([*command, "--build"], check=True)
     with Served([*command, "--port", 7791], "http://127.0.0.1:7791") as served:
         if not served.wait_until_ready("/effort/16"):
             say("FAISS behind FastAPI: it did not start")
             return
-        for effort in (16, 32, 64, 128, 256, 512, 1024):
+        for effort in (16, 32, 64, 128, 256, 512, 1024) if options.peer == "hnsw" else (0,):
             served.ask("GET", f"/effort/{effort}")
             got = [json.loads(served.ask("POST", "/search", json.dumps({"signature": row, "k": K})))["distances"]
                    for row in queries[:300]]
@@ -199,7 +200,8 @@ def faiss_server(options, queries, truth, goal):
             if share >= goal - 0.005:
                 break
         bodies = write_bodies("faiss.bodies", queries, k=K)
-        show(f"FAISS HNSW M 32, effort {effort}, FastAPI", wrk(served, "/search", bodies, options.seconds), more=f"recall {share:.3f}")
+        name = f"HNSW M 32, effort {effort}" if options.peer == "hnsw" else "flat"
+        show(f"FAISS {name}, behind FastAPI", wrk(served, "/search", bodies, options.seconds), more=f"recall {share:.3f}")
 
 
 # ------------------------------------------------------------------------- hashes --
@@ -300,7 +302,8 @@ def main():
     parser.add_argument("--real", metavar="FILE", help="hashes of images, which come first and are asked for")
     parser.add_argument("--seconds", type=int, default=10, help="of each run (default 10)")
     parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--without-peer", action="store_true")
+    parser.add_argument("--peer", choices=["hnsw", "flat", "none"], default="hnsw",
+                        help="FAISS by a graph, whose index takes long to make, or by comparing all (default hnsw)")
     parser.add_argument("--only", choices=["nearest", "hashes"])
     options = parser.parse_args()
     nigh = Nigh(os.path.realpath(os.path.join(options.build, "nigh")))

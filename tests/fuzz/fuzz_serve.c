@@ -25,8 +25,8 @@
 #define ITS_OWN_FAULT "HTTP/1.1 500"
 
 static const char *const bodies_for[] = {
-    "POST /v1/collections/texts/search", "POST /v1/collections/rows/search",  "POST /v1/collections/texts/against",
-    "POST /v1/collections/rows/against", "POST /v1/collections/texts/dedup",  "POST /v1/collections/rows/dedup",
+    "POST /v1/collections/texts/search",    "POST /v1/collections/rows/search", "POST /v1/collections/texts/against",
+    "POST /v1/collections/rows/against",    "POST /v1/collections/texts/dedup", "POST /v1/collections/rows/dedup",
     "POST /v1/collections/texts/documents",
 };
 #define BODIES_FOR (sizeof bodies_for / sizeof bodies_for[0])
@@ -125,8 +125,9 @@ static bool send_all(int socket, const void *bytes, size_t length) {
 
 static void send_body(int socket, const char *request, const uint8_t *body, size_t length) {
     char head[256];
-    const int bytes = snprintf(head, sizeof head,
-                               "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", request, length);
+    const int bytes =
+        snprintf(head, sizeof head,
+                 "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", request, length);
     if (send_all(socket, head, (size_t)bytes)) (void)send_all(socket, body, length);
 }
 

@@ -126,6 +126,23 @@ class Ending(unittest.TestCase):
             while server.get(SEEN + "/documents/d1").status != 404:
                 self.assertLess(time.monotonic(), until)
 
+    def test_preflight(self):
+        """A browser asks first, on behalf of a page from elsewhere; also where a token will be needed."""
+        with open("tokens", "w", encoding="utf-8") as file:
+            file.write("0123456789abcdef0123456789abcdef\n")
+        with Server("seen.nigh", "--origin", "https://app.example", "--token-file", "tokens") as server:
+            asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+            allowed = server.ask("OPTIONS", SEEN + "/search", headers={"Origin": "https://app.example", **asked})
+            self.assertEqual((allowed.status, allowed.bytes), (204, b""))
+            self.assertEqual(allowed.headers["Access-Control-Allow-Origin"], "https://app.example")
+            self.assertIn("POST", allowed.headers["Access-Control-Allow-Methods"])
+            for name in ("authorization", "content-type", "x-request-id"):
+                self.assertIn(name, allowed.headers["Access-Control-Allow-Headers"].lower())
+            refused_one = server.ask("OPTIONS", SEEN + "/search", headers={"Origin": "https://evil.example", **asked})
+            self.assertEqual(refused_one.status, 403)
+            self.assertIsNone(refused_one.headers["Access-Control-Allow-Origin"])
+            self.assertEqual(server.ask("OPTIONS", SEEN + "/search").status, 401)
+
     def test_origins_and_hosts(self):
         with Server("seen.nigh", "--host", "docs.example", "--origin", "https://app.example") as server:
             self.assertEqual(server.get(SEEN, headers={"Host": "docs.example:443"}).status, 200)

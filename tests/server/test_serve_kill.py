@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # tier: full
-"""kill -9 of nigh serve under load, many times: every document that was acknowledged is there.
+# long: 1000
+"""Usage: test_serve_kill.py [TIMES]
 
-NIGH_KILLS says how often (25)."""
+kill -9 of nigh serve under load, 25 times or as often as said: every document that was acknowledged is there."""
 
 import json
-import os
 import random
 import shutil
 import signal
+import sys
 import threading
 import time
 
 from _serving import Server, nigh, text_of, write_lines
 
-KILLS = int(os.environ.get("NIGH_KILLS", "25"))
+KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 25
 SEEN = "/v1/collections/seen"
 
 
