@@ -155,7 +155,7 @@ typedef struct nigh_results_info {
     size_t size;
     uint64_t queries;
     uint64_t matches;
-    uint64_t distances; /* computed */
+    uint64_t distances; /* computed to their end; by columns a few more or less, as threads go (answers do not) */
     int exact;          /* non-zero: nothing can have been missed */
     uint64_t probes;    /* look-ups in tables */
     uint64_t truncated; /* look-ups with more rows than the budget of a finder, the rest of which were not compared */

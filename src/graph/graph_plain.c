@@ -274,6 +274,30 @@ static bool follow(struct plain *plain, uint32_t node) {
     return true;
 }
 
+/* The nearest that was not followed, of equally near ones the last; NULL where there is none. */
+static struct found *pool_take(struct plain *plain) {
+    struct found *found = plain->found.data;
+    struct found *nearest = NULL;
+    for (size_t i = 0; i < plain->found.count; i++) {
+        if (!found[i].in_pool || found[i].followed) continue;
+        if (nearest == NULL || found[i].distance <= nearest->distance) nearest = &found[i];
+    }
+    return nearest;
+}
+
+/* The nearest that were not followed; *any where there was one. */
+static bool follow_some(struct plain *plain, bool *any) {
+    const uint32_t most = nigh__graph_followed(plain->graph, plain->query->plane_count == 0);
+    *any = false;
+    for (uint32_t i = 0; i < most; i++) {
+        struct found *next = pool_take(plain);
+        if (next == NULL) break;
+        *any = next->followed = true;
+        if (!follow(plain, next->node)) return false;
+    }
+    return true;
+}
+
 static bool meet_entries(struct plain *plain) {
     const uint32_t nodes = plain->graph->nodes;
     while (plain->entries_taken < nigh__graph_entry_count(nodes) && plain->waiting_count < NIGH__GRAPH_ENTRIES)
@@ -312,17 +336,6 @@ static bool pool_add(struct plain *plain, struct found newcomer) {
     found = plain->found.data;
     for (size_t i = 0; i < plain->found.count; i++) found[i].in_pool = found[i].in_pool && found[i].distance <= now;
     return true;
-}
-
-/* The nearest that was not followed, of equally near ones the last; NULL where there is none. */
-static struct found *pool_take(struct plain *plain) {
-    struct found *found = plain->found.data;
-    struct found *nearest = NULL;
-    for (size_t i = 0; i < plain->found.count; i++) {
-        if (!found[i].in_pool || found[i].followed) continue;
-        if (nearest == NULL || found[i].distance <= nearest->distance) nearest = &found[i];
-    }
-    return nearest;
 }
 
 static bool best_add(struct plain *plain, uint64_t key) {
@@ -415,12 +428,10 @@ static bool go_on(struct plain *plain, bool *idle) {
         return look_elsewhere(plain, idle);
     const bool patient = query->patience == 0 || plain->best.count < query->k ||
                          plain->answer->steps - plain->last_gain < query->patience;
-    struct found *next = patient ? pool_take(plain) : NULL;
-    if (next != NULL) {
-        next->followed = true;
-        *idle = false;
-        return follow(plain, next->node);
-    }
+    bool any = false;
+    if (patient && !follow_some(plain, &any)) return false;
+    if (any) *idle = false;
+    if (any) return true;
     if (!*idle) return true;
     if (lost(plain)) return look_elsewhere(plain, idle);
     if (plain->best.count >= query->k) return true;

@@ -84,6 +84,7 @@ struct walk {
     uint64_t *best; /* k keys, a heap, greatest first */
     uint32_t best_count, best_room;
 
+    uint32_t followed;                      /* steps of a turn */
     uint32_t known;                         /* words of a row that are not compared once more */
     uint32_t levels;                        /* distances are less than this */
     uint32_t nearest;                       /* no node to be followed is nearer */
@@ -236,14 +237,18 @@ INLINE void ask_for(const void *start, size_t bytes) {
     for (size_t at = 0; at < bytes; at += LINE) __builtin_prefetch((const char *)start + at);
 }
 
-/* The edges of the node that seems to be next. */
+/* The edges of the nodes that seem to be next. */
 INLINE void ask_for_edges(const struct walk *walk) {
-    uint32_t distance = walk->nearest;
-    while (distance <= walk->worst && walk->heads[distance] == NONE) distance++;
-    if (distance > walk->worst) return;
     const struct nigh__graph *graph = walk->graph;
-    const uint32_t start = graph->edge_starts[walk->nodes[walk->heads[distance]]];
-    if (start < graph->edge_count) ask_for(graph->edges + start, 2 * (size_t)LINE);
+    uint32_t distance = walk->nearest;
+    uint32_t place = NONE;
+    for (uint32_t i = 0; i < walk->followed; i++) {
+        if (place != NONE) place = walk->next[place];
+        while (place == NONE && distance <= walk->worst) place = walk->heads[distance++];
+        if (place == NONE) return;
+        const uint32_t start = graph->edge_starts[walk->nodes[place]];
+        if (start < graph->edge_count) ask_for(graph->edges + start, 2 * (size_t)LINE);
+    }
 }
 
 /* ------------------------------------------------------------------ the k best -- */
@@ -432,6 +437,18 @@ static bool follow(struct walk *walk, uint32_t place) {
     return more_nodes(walk, to - from) && meet(walk, graph->edges + from, to - from, NIGH__GRAPH_EDGES, from);
 }
 
+/* The nearest whose edges were not followed; *any where there was one. */
+INLINE bool follow_some(struct walk *walk, bool *any) {
+    *any = false;
+    for (uint32_t i = 0; i < walk->followed; i++) {
+        const uint32_t place = pool_take(walk);
+        if (place == NONE) break;
+        *any = true;
+        if (!follow(walk, place)) return false;
+    }
+    return true;
+}
+
 /* Nothing leads on, and fewer than k were found: nodes by themselves. */
 static bool meet_entries(struct walk *walk) {
     const uint32_t nodes = walk->graph->nodes;
@@ -456,11 +473,10 @@ static bool go_on(struct walk *walk, bool *idle) {
         return true;
     }
     if (walk->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(walk) && lost(walk)) return look_elsewhere(walk, idle);
-    const uint32_t place = patient(walk) ? pool_take(walk) : NONE;
-    if (place != NONE) {
-        *idle = false;
-        return follow(walk, place);
-    }
+    bool any = false;
+    if (patient(walk) && !follow_some(walk, &any)) return false;
+    if (any) *idle = false;
+    if (any) return true;
     if (!*idle) return true;
     if (lost(walk)) return look_elsewhere(walk, idle);
     if (walk->best_count >= walk->query->k) return true;
@@ -581,6 +597,7 @@ static bool begin(struct walk *walk) {
     if (!nigh__graph_asked_make(&walk->asked, walk->context, walk->graph, walk->words, walk->query))
         return no_memory(walk);
     if (!prepare_levels(walk) || !prepare_best(walk) || !prepare_met(walk)) return false;
+    walk->followed = nigh__graph_followed(walk->graph, walk->query->plane_count == 0);
     walk->known = walk->graph->facts.sketch_words;
     if (walk->query->plane_count != 0 && walk->known < walk->words) walk->known = 0;
     walk->count = walk->best_count = 0;

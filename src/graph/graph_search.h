@@ -36,7 +36,8 @@
  *
  * Where not every bit counts (planes of the query), all distances are of those that do.  Seeds are then the nearest of
  * the sample (graph/graph_sample.h), or nodes of centres where there is none, a walk is never lost, and sketches have a
- * wider limit (nigh__graph_share); nodes that pass it are compared whole anew.
+ * wider limit (nigh__graph_share); nodes that pass it are compared whole anew.  A turn then has several steps
+ * (nigh__graph_followed), all chosen before the nodes of the first are looked at.
  *
  * Both ways of searching give the same keys, steps and counts, on every machine.  Nothing is proven of the answer,
  * unless all nodes were compared.
