@@ -5,61 +5,45 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/rng.h"
 #include "base/status.h"
 #include "dedup/candidates.h"
 
 #define RECENT_BITS 16u
 
-nigh_status nigh__bucket_comparison_init(const nigh_staged *staged, uint32_t shard, const uint64_t *bases,
-                                         struct nigh__stage_writer *writer, struct nigh__bucket_comparison *out,
-                                         nigh_error *error) {
-    const nigh_dedup_options *options = &staged->settled->options;
-    *out = (struct nigh__bucket_comparison){.staged = staged, .shard = shard, .bases = bases, .writer = writer};
+nigh_status nigh__bucket_comparison_init(const nigh_dedup *dedup, const struct nigh__bucket_takes *takes,
+                                         struct nigh__bucket_comparison *out, nigh_error *error) {
+    const nigh_dedup_options *options = &dedup->options;
+    *out = (struct nigh__bucket_comparison){.context = dedup->context, .takes = *takes};
     out->radius = nigh__crowd_find_radius(options->threshold);
     out->most = nigh__smaller(options->bucket_budget, NIGH__CROWD_MEMBERS);
     out->least = options->no_verify ? options->threshold : 0;
-    out->recent = nigh__alloc_table(staged->context, (size_t)2 << RECENT_BITS, sizeof *out->recent);
+    out->recent = nigh__alloc_table(dedup->context, (size_t)2 << RECENT_BITS, sizeof *out->recent);
     return out->recent == NULL ? nigh__no_memory(error, "to find candidates") : NIGH_OK;
 }
 
 void nigh__bucket_comparison_release(struct nigh__bucket_comparison *comparison) {
-    if (comparison->staged != NULL) nigh__free(comparison->staged->context, comparison->recent);
-    comparison->staged = NULL;
+    if (comparison->context != NULL) nigh__free(comparison->context, comparison->recent);
+    comparison->context = NULL;
 }
 
-/* The shard whose documents a number is among: the last that begins at it or before, and has any. */
-static uint64_t id_of(const struct nigh__bucket_comparison *comparison, uint64_t number) {
-    uint32_t begin = 0;
-    uint32_t end = comparison->staged->shards;
-    while (end - begin > 1) {
-        const uint32_t middle = begin + (end - begin) / 2;
-        if (comparison->bases[middle] <= number)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return nigh__id_make(begin, number - comparison->bases[begin]);
-}
-
-/* Ids ascend as numbers do. */
 static nigh_status put_pair(struct nigh__bucket_comparison *comparison, uint64_t a, uint64_t b, nigh_error *error) {
     const uint64_t both = nigh__mix(a) + b;
     uint64_t *recent = &comparison->recent[(nigh__mix(both) >> (64 - RECENT_BITS)) * 2];
     if (recent[0] == a && recent[1] == b) return NIGH_OK;
     recent[0] = a;
     recent[1] = b;
-    const uint64_t pair[NIGH__PAIR_WORDS] = {id_of(comparison, a), id_of(comparison, b)};
-    const uint32_t task = nigh__stage_share(comparison->staged, nigh__mix(pair[0]) + pair[1]);
-    return nigh__stage_add(comparison->writer, NIGH__BUCKETS_PAIRS + task, pair, NIGH__PAIR_WORDS, error);
+    return comparison->takes.pair(comparison->takes.user, a, b, error);
 }
 
 static nigh_status compare_rest(struct nigh__bucket_comparison *comparison, size_t member, nigh_error *error) {
-    const struct nigh__hamming *hamming = comparison->staged->context->hamming;
-    const uint64_t *row = comparison->rows + member * NIGH__ROW_WORDS;
+    const struct nigh__hamming *hamming = comparison->context->hamming;
+    const uint64_t *row = comparison->rows + member * NIGH__BUCKET_ROW_WORDS;
     const uint32_t *features = comparison->features;
     const size_t others = (size_t)comparison->members - member - 1;
     nigh_status status = NIGH_OK;
-    if (hamming->rows(row, row + NIGH__ROW_WORDS, others, NIGH__ROW_WORDS, comparison->distances) > comparison->radius)
+    if (hamming->rows(row, row + NIGH__BUCKET_ROW_WORDS, others, NIGH__BUCKET_ROW_WORDS, comparison->distances) >
+        comparison->radius)
         return NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < others; i++) {
         const size_t other = member + 1 + i;
@@ -71,9 +55,8 @@ static nigh_status compare_rest(struct nigh__bucket_comparison *comparison, size
 }
 
 static nigh_status put_member(struct nigh__bucket_comparison *comparison, uint64_t number, nigh_error *error) {
-    const uint64_t words[NIGH__CROWD_WORDS] = {nigh__id_make(comparison->shard, comparison->crowds),
-                                               comparison->bucket >> 32, id_of(comparison, number)};
-    return nigh__stage_add(comparison->writer, NIGH__BUCKETS_CROWDS, words, NIGH__CROWD_WORDS, error);
+    return comparison->takes.member(comparison->takes.user, comparison->crowds, comparison->bucket >> 32, number,
+                                    error);
 }
 
 nigh_status nigh__bucket_comparison_end(struct nigh__bucket_comparison *comparison, nigh_error *error) {
@@ -106,7 +89,8 @@ nigh_status nigh__bucket_comparison_add(struct nigh__bucket_comparison *comparis
     if (place > comparison->most) return put_member(comparison, member->number, error);
     comparison->numbers[place] = member->number;
     comparison->features[place] = member->features;
-    memcpy(comparison->rows + place * NIGH__ROW_WORDS, member->row, NIGH__ROW_WORDS * sizeof *member->row);
+    memcpy(comparison->rows + place * NIGH__BUCKET_ROW_WORDS, member->row,
+           NIGH__BUCKET_ROW_WORDS * sizeof *member->row);
     for (uint64_t i = 0; status == NIGH_OK && place == comparison->most && i <= place; i++) /* now it is a crowd */
         status = put_member(comparison, comparison->numbers[i], error);
     return status;

@@ -8,27 +8,33 @@
 #define NIGH_STAGES_BUCKET_COMPARE_H
 
 #include "dedup/crowd_lists.h"
-#include "stages/stage_work.h"
+#include "dedup/deduplication.h"
 
 #define NIGH__BUCKET_ROOM (NIGH__CROWD_MEMBERS + 1)
+#define NIGH__BUCKET_ROW_WORDS 4u
 
 struct nigh__bucket_member {
     uint64_t bucket; /* band and high half */
     uint32_t low;    /* 0: does not count */
     uint32_t features;
-    uint64_t number;     /* of a document among all */
+    uint64_t number;     /* of a document, whatever the caller numbers */
     const uint64_t *row; /* its bits */
 };
 
+/* Where they go; members of a crowd come one after the other, and crowds are numbered as they come. */
+struct nigh__bucket_takes {
+    void *user;
+    nigh_status (*pair)(void *user, uint64_t number, uint64_t larger, nigh_error *error);
+    nigh_status (*member)(void *user, uint64_t crowd, uint64_t band, uint64_t number, nigh_error *error);
+};
+
 struct nigh__bucket_comparison {
-    const nigh_staged *staged;
-    uint32_t shard;
-    struct nigh__stage_writer *writer;
-    const uint64_t *bases;
+    const nigh_context *context;
+    struct nigh__bucket_takes takes;
     uint32_t radius;
     uint64_t most;    /* members that are all compared */
     double least;     /* as in dedup/buckets.h */
-    uint64_t *recent; /* pairs written lately; owned */
+    uint64_t *recent; /* pairs given lately; owned */
     uint64_t crowds;
     /* The bucket at hand. */
     uint64_t bucket;
@@ -36,14 +42,13 @@ struct nigh__bucket_comparison {
     uint64_t members; /* so many came by */
     uint64_t numbers[NIGH__BUCKET_ROOM];
     uint32_t features[NIGH__BUCKET_ROOM];
-    uint64_t rows[NIGH__BUCKET_ROOM * NIGH__ROW_WORDS];
+    uint64_t rows[NIGH__BUCKET_ROOM * NIGH__BUCKET_ROW_WORDS];
     uint32_t distances[NIGH__BUCKET_ROOM];
 };
 
 /* To be released, also after a failure. */
-nigh_status nigh__bucket_comparison_init(const nigh_staged *staged, uint32_t shard, const uint64_t *bases,
-                                         struct nigh__stage_writer *writer, struct nigh__bucket_comparison *out,
-                                         nigh_error *error);
+nigh_status nigh__bucket_comparison_init(const nigh_dedup *dedup, const struct nigh__bucket_takes *takes,
+                                         struct nigh__bucket_comparison *out, nigh_error *error);
 void nigh__bucket_comparison_release(struct nigh__bucket_comparison *comparison);
 
 /* The next, in the order of bucket, low half and number. */

@@ -18,14 +18,16 @@
 
 struct bucketing {
     const nigh_staged *staged;
+    uint32_t shard;
+    struct nigh__stage_writer *writer;
     const uint64_t *bases;
     struct nigh__bucket_keys keys;
     struct nigh__bucket_comparison comparison;
-    uint64_t begin, end;   /* buckets of the task */
-    uint64_t *rows;        /* bits of all documents; NULL: they do not fit */
-    uint32_t *features;    /* and how many features they have, where that matters */
-    uint64_t loaded;       /* documents */
-    uint32_t words;        /* of a record of key, low half and number */
+    uint64_t begin, end; /* buckets of the task */
+    uint64_t *rows;      /* bits of all documents; NULL: they do not fit */
+    uint32_t *features;  /* and how many features they have, where that matters */
+    uint64_t loaded;     /* documents */
+    uint32_t words;      /* of a record of key, low half and number */
     struct nigh__sorter *sorter;
 };
 
@@ -117,12 +119,12 @@ static nigh_status compare_records(struct bucketing *bucketing, uint32_t band, c
         const uint64_t number = number_in(record, words);
         if (i + AHEAD < count)
             __builtin_prefetch(bucketing->rows + number_in(record + (size_t)AHEAD * words, words) * NIGH__ROW_WORDS);
-        const struct nigh__bucket_member member = {
-            .bucket = (uint64_t)band << KEY_BITS | record[0] >> KEY_BITS,
-            .low = words == 1 ? 0 : (uint32_t)record[0],
-            .number = number,
-            .row = bucketing->rows + number * NIGH__ROW_WORDS,
-            .features = bucketing->features == NULL ? 0 : bucketing->features[number]};
+        const struct nigh__bucket_member member = {.bucket = (uint64_t)band << KEY_BITS | record[0] >> KEY_BITS,
+                                                   .low = words == 1 ? 0 : (uint32_t)record[0],
+                                                   .number = number,
+                                                   .row = bucketing->rows + number * NIGH__ROW_WORDS,
+                                                   .features =
+                                                       bucketing->features == NULL ? 0 : bucketing->features[number]};
         status = nigh__bucket_comparison_add(&bucketing->comparison, &member, error);
     }
     return status;
@@ -175,6 +177,34 @@ static nigh_status join_bands(struct bucketing *bucketing, nigh_error *error) {
 
 /* ----------------------------------------------------------------- the task -- */
 
+/* The shard whose documents a number is among: the last that begins at it or before, and has any. */
+static uint64_t id_of(const struct bucketing *bucketing, uint64_t number) {
+    uint32_t begin = 0;
+    uint32_t end = bucketing->staged->shards;
+    while (end - begin > 1) {
+        const uint32_t middle = begin + (end - begin) / 2;
+        if (bucketing->bases[middle] <= number)
+            begin = middle;
+        else
+            end = middle;
+    }
+    return nigh__id_make(begin, number - bucketing->bases[begin]);
+}
+
+/* Ids ascend as numbers do. */
+static nigh_status put_pair(void *user, uint64_t number, uint64_t larger, nigh_error *error) {
+    const struct bucketing *bucketing = user;
+    const uint64_t pair[NIGH__PAIR_WORDS] = {id_of(bucketing, number), id_of(bucketing, larger)};
+    const uint32_t task = nigh__stage_share(bucketing->staged, nigh__mix(pair[0]) + pair[1]);
+    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_PAIRS + task, pair, NIGH__PAIR_WORDS, error);
+}
+
+static nigh_status put_member(void *user, uint64_t crowd, uint64_t band, uint64_t number, nigh_error *error) {
+    const struct bucketing *bucketing = user;
+    const uint64_t words[NIGH__CROWD_WORDS] = {nigh__id_make(bucketing->shard, crowd), band, id_of(bucketing, number)};
+    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_CROWDS, words, NIGH__CROWD_WORDS, error);
+}
+
 static nigh_status find_candidates(struct bucketing *bucketing, nigh_error *error) {
     const uint64_t whole = UINT64_C(1) << KEY_BITS;
     const uint64_t own = bucketing->end - bucketing->begin;
@@ -182,8 +212,7 @@ static nigh_status find_candidates(struct bucketing *bucketing, nigh_error *erro
         nigh__bucket_keys_init(bucketing->staged, bucketing->bases, own < whole ? own : whole, &bucketing->keys, error);
     if (status == NIGH_OK) status = make_rows(bucketing, error);
     if (status != NIGH_OK) return status;
-    bucketing->words =
-        bucketing->keys.wide ? 2 : nigh__number_pair_words(bucketing->bases[bucketing->staged->shards]);
+    bucketing->words = bucketing->keys.wide ? 2 : nigh__number_pair_words(bucketing->bases[bucketing->staged->shards]);
     return bucketing->rows != NULL ? compare_bands(bucketing, error) : join_bands(bucketing, error);
 }
 
@@ -192,12 +221,16 @@ nigh_status nigh__stage_buckets(const nigh_staged *staged, uint32_t shard, struc
     uint64_t *bases = NULL;
     struct bucketing *bucketing = nigh__alloc_zero(staged->context, 1, sizeof *bucketing);
     if (bucketing == NULL) return nigh__no_memory(error, "to find candidates");
-    *bucketing = (struct bucketing){
-        .staged = staged, .begin = begin_of(staged, shard), .end = begin_of(staged, shard + 1)};
+    *bucketing = (struct bucketing){.staged = staged,
+                                    .shard = shard,
+                                    .writer = writer,
+                                    .begin = begin_of(staged, shard),
+                                    .end = begin_of(staged, shard + 1)};
+    const struct nigh__bucket_takes takes = {bucketing, put_pair, put_member};
     nigh_status status = nigh__staged_bases(staged, &bases, error);
     bucketing->bases = bases;
     if (status == NIGH_OK)
-        status = nigh__bucket_comparison_init(staged, shard, bases, writer, &bucketing->comparison, error);
+        status = nigh__bucket_comparison_init(staged->settled, &takes, &bucketing->comparison, error);
     if (status == NIGH_OK) status = find_candidates(bucketing, error);
     nigh__bucket_keys_release(&bucketing->keys);
     nigh__bucket_comparison_release(&bucketing->comparison);
