@@ -130,7 +130,8 @@ class Cluster:
         os.makedirs(f"{self.folder}/munge", mode=0o755)
         self.configure()
         self.start_munge()
-        self.daemons.append(self.spawn("slurmctld", [find("slurmctld"), "-D", "-i", "-f", f"{self.folder}/slurm.conf"]))
+        self.daemons.append(self.spawn("slurmctld", [
+            find("slurmctld"), "-D", "-i", "-f", f"{self.folder}/slurm.conf"]))
         for node in NODES:
             self.start_node(node)
         wait_until("all nodes to be idle", lambda: all(self.state(node) == "idle" for node in NODES))
@@ -162,8 +163,9 @@ class Cluster:
     def spawn(self, name, words):
         with open(f"{self.folder}/{name}.out", "ab") as out:
             # Where the test itself is killed, this ends with it.
-            return subprocess.Popen([find("setpriv"), "--pdeathsig", "KILL", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.folder,
-                                    env=self.environment, start_new_session=True)
+            return subprocess.Popen([find("setpriv"), "--pdeathsig", "KILL", *words], stdin=subprocess.DEVNULL,
+                                    stdout=out, stderr=out, cwd=self.folder, env=self.environment,
+                                    start_new_session=True)
 
     def start_munge(self):
         place = f"{self.folder}/munge"
@@ -199,7 +201,8 @@ class Cluster:
     # ------------------------------------------------------------------- asking
 
     def ask(self, program, *words):
-        done = subprocess.run([find(program), *words], env=self.environment, capture_output=True, text=True, check=False)
+        done = subprocess.run([find(program), *words], env=self.environment, capture_output=True, text=True,
+                              check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
 
     def state(self, node):
