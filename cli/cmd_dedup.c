@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "amount.h"
-#include "dedup_stages.h"
+#include "dedup_large.h"
 #include "signals.h"
 #include "source.h"
 
@@ -359,6 +359,11 @@ static int run_all(struct deduper *deduper) {
     if (!ok) return CLI_ERROR;
     int code = check_kind(deduper);
     if (code != CLI_DONE) return code;
+    struct dedup_large large;
+    if (deduper->documents && cli_dedup_is_large(deduper, &large)) {
+        cli_inputs_stop(&deduper->inputs);
+        return cli_dedup_in_stages(deduper, &large);
+    }
     code = deduper->documents ? run_documents(deduper) : run_signatures(deduper);
     if (code != CLI_DONE) return code;
     nigh_dedup_describe(deduper->dedup, &deduper->info);
