@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Postings and the bits of their documents, brought together by sorting.  For more documents than memory has room for. */
+/* Postings and the bits of their documents, brought together by sorting.  For more documents than memory has room for.
+ */
 #ifndef NIGH_STAGES_BUCKET_JOIN_H
 #define NIGH_STAGES_BUCKET_JOIN_H
 

@@ -12,8 +12,7 @@ nigh_status nigh__bucket_stream_begin(struct nigh__bucket_stream *stream, const 
     stream->context = dedup->context;
     stream->radius = nigh__crowd_find_radius(dedup->options.threshold);
     stream->most = nigh__smaller(dedup->options.bucket_budget, NIGH__CROWD_MEMBERS);
-    stream->recent =
-        nigh__alloc_table(stream->context, (size_t)2 << NIGH__STREAM_RECENT_BITS, sizeof *stream->recent);
+    stream->recent = nigh__alloc_table(stream->context, (size_t)2 << NIGH__STREAM_RECENT_BITS, sizeof *stream->recent);
     return stream->recent == NULL ? nigh__no_memory(error, "to find candidates") : NIGH_OK;
 }
 
@@ -59,8 +58,7 @@ nigh_status nigh__bucket_stream_end(struct nigh__bucket_stream *stream, nigh_err
     return status;
 }
 
-static nigh_status add_member(struct nigh__bucket_stream *stream, uint64_t id, const uint64_t *row,
-                              nigh_error *error) {
+static nigh_status add_member(struct nigh__bucket_stream *stream, uint64_t id, const uint64_t *row, nigh_error *error) {
     const uint64_t place = stream->members++;
     if (place > stream->most) return give_member(stream, id, error);
     stream->ids[place] = id;

@@ -23,8 +23,7 @@ nigh_status nigh__record_cursor_seek(struct nigh__record_cursor *cursor, uint64_
     while (place - cursor->next >= cursor->left) {
         cursor->next += cursor->left;
         cursor->left = 0;
-        nigh_status status =
-            nigh__stage_next(&cursor->reader, cursor->words, &cursor->records, &cursor->left, error);
+        nigh_status status = nigh__stage_next(&cursor->reader, cursor->words, &cursor->records, &cursor->left, error);
         if (status != NIGH_OK) return status;
     }
     const uint64_t passed = place - cursor->next;

@@ -21,11 +21,11 @@ struct bucketing {
     const uint64_t *bases;
     struct nigh__bucket_keys keys;
     struct nigh__bucket_comparison comparison;
-    uint64_t begin, end;   /* buckets of the task */
-    uint64_t *rows;        /* bits of all documents; NULL: they do not fit */
-    uint32_t *features;    /* and how many features they have, where that matters */
-    uint64_t loaded;       /* documents */
-    uint32_t words;        /* of a record of key, low half and number */
+    uint64_t begin, end; /* buckets of the task */
+    uint64_t *rows;      /* bits of all documents; NULL: they do not fit */
+    uint32_t *features;  /* and how many features they have, where that matters */
+    uint64_t loaded;     /* documents */
+    uint32_t words;      /* of a record of key, low half and number */
     struct nigh__sorter *sorter;
 };
 
@@ -117,12 +117,12 @@ static nigh_status compare_records(struct bucketing *bucketing, uint32_t band, c
         const uint64_t number = number_in(record, words);
         if (i + AHEAD < count)
             __builtin_prefetch(bucketing->rows + number_in(record + (size_t)AHEAD * words, words) * NIGH__ROW_WORDS);
-        const struct nigh__bucket_member member = {
-            .bucket = (uint64_t)band << KEY_BITS | record[0] >> KEY_BITS,
-            .low = words == 1 ? 0 : (uint32_t)record[0],
-            .number = number,
-            .row = bucketing->rows + number * NIGH__ROW_WORDS,
-            .features = bucketing->features == NULL ? 0 : bucketing->features[number]};
+        const struct nigh__bucket_member member = {.bucket = (uint64_t)band << KEY_BITS | record[0] >> KEY_BITS,
+                                                   .low = words == 1 ? 0 : (uint32_t)record[0],
+                                                   .number = number,
+                                                   .row = bucketing->rows + number * NIGH__ROW_WORDS,
+                                                   .features =
+                                                       bucketing->features == NULL ? 0 : bucketing->features[number]};
         status = nigh__bucket_comparison_add(&bucketing->comparison, &member, error);
     }
     return status;
@@ -182,8 +182,7 @@ static nigh_status find_candidates(struct bucketing *bucketing, nigh_error *erro
         nigh__bucket_keys_init(bucketing->staged, bucketing->bases, own < whole ? own : whole, &bucketing->keys, error);
     if (status == NIGH_OK) status = make_rows(bucketing, error);
     if (status != NIGH_OK) return status;
-    bucketing->words =
-        bucketing->keys.wide ? 2 : nigh__number_pair_words(bucketing->bases[bucketing->staged->shards]);
+    bucketing->words = bucketing->keys.wide ? 2 : nigh__number_pair_words(bucketing->bases[bucketing->staged->shards]);
     return bucketing->rows != NULL ? compare_bands(bucketing, error) : join_bands(bucketing, error);
 }
 
@@ -192,8 +191,8 @@ nigh_status nigh__stage_buckets(const nigh_staged *staged, uint32_t shard, struc
     uint64_t *bases = NULL;
     struct bucketing *bucketing = nigh__alloc_zero(staged->context, 1, sizeof *bucketing);
     if (bucketing == NULL) return nigh__no_memory(error, "to find candidates");
-    *bucketing = (struct bucketing){
-        .staged = staged, .begin = begin_of(staged, shard), .end = begin_of(staged, shard + 1)};
+    *bucketing =
+        (struct bucketing){.staged = staged, .begin = begin_of(staged, shard), .end = begin_of(staged, shard + 1)};
     nigh_status status = nigh__staged_bases(staged, &bases, error);
     bucketing->bases = bases;
     if (status == NIGH_OK)

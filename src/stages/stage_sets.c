@@ -53,11 +53,11 @@ static nigh_status begin(struct asking *asking, nigh_error *error) {
     nigh__record_cursor_release(&asking->bits);
     asking->next_set = 0;
     asking->candidate.id = 0;
-    nigh_status status = nigh__record_cursor_open(staged, NIGH_STAGE_COMPONENTS, 0, section, NIGH__NEEDED_WORDS,
-                                                  &asking->needed, error);
+    nigh_status status =
+        nigh__record_cursor_open(staged, NIGH_STAGE_COMPONENTS, 0, section, NIGH__NEEDED_WORDS, &asking->needed, error);
     if (status == NIGH_OK)
-        status = nigh__record_cursor_open(staged, NIGH_STAGE_SIGN, asking->shard, NIGH__SIGN_DOCS,
-                                          NIGH__DOCUMENT_WORDS, &asking->marks, error);
+        status = nigh__record_cursor_open(staged, NIGH_STAGE_SIGN, asking->shard, NIGH__SIGN_DOCS, NIGH__DOCUMENT_WORDS,
+                                          &asking->marks, error);
     if (status == NIGH_OK)
         status = nigh__record_cursor_open(staged, NIGH_STAGE_SIGN, asking->shard, NIGH__SIGN_BITS, NIGH__BITS_WORDS,
                                           &asking->bits, error);
@@ -196,8 +196,7 @@ static nigh_status mark_records(struct asking *asking, uint64_t *wanted, uint64_
 
 static nigh_status read_features(struct asking *asking, const uint64_t *info, nigh_error *error) {
     const struct nigh__pass_step step = nigh__sets_step(take_set, asking);
-    struct nigh__pass_expected expected = {
-        .records = info[NIGH__SIGN_RECORDS], .next = next_candidate, .user = asking};
+    struct nigh__pass_expected expected = {.records = info[NIGH__SIGN_RECORDS], .next = next_candidate, .user = asking};
     uint64_t *wanted = nigh__bits_new(asking->staged->context, expected.records, error);
     if (wanted == NULL) return NIGH_ENOMEM;
     expected.wanted = wanted;

@@ -22,10 +22,10 @@ struct outcome {
     uint64_t *leaves;  /* bits, of all documents */
     nigh_dedup *dedup; /* whose source is what is written */
     /* Verdicts as they go by. */
-    uint32_t shard, end; /* the one that goes by, and past the last */
+    uint32_t shard, end;               /* the one that goes by, and past the last */
     struct nigh__record_cursor cursor; /* of its sign file */
-    uint64_t number_base; /* of records before those of the shard */
-    uint64_t document;    /* the next, among all */
+    uint64_t number_base;              /* of records before those of the shard */
+    uint64_t document;                 /* the next, among all */
 };
 
 static uint64_t number_of(const struct outcome *outcome, uint64_t id) {
