@@ -159,6 +159,8 @@ static const char *const stage_paragraphs[] = {
     "--slurm writes the job arrays for it; each begins once all tasks of the one before it have ended well. Memory is "
     "asked for by the plan, with --memory (default 1G) for sorting. A task that is killed, or whose machine goes down, "
     "goes back to the queue. After an error the rest is taken from the queue; submit again once the reason is gone.",
+    "Without --work, documents that would take more than --memory go in stages by themselves where stages do what is "
+    "asked for, in a folder beside the output, or in --temporary, that is removed afterwards.",
     "Stages are for --method minhash, and for -o alone; docs/cluster.md says what each does, and what it costs.",
     NULL,
 };

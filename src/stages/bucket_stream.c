@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "dedup/candidates.h"
 
 nigh_status nigh__bucket_stream_begin(struct nigh__bucket_stream *stream, const nigh_dedup *dedup, nigh_error *error) {
     stream->context = dedup->context;
@@ -29,6 +30,11 @@ static nigh_status give_pair(struct nigh__bucket_stream *stream, uint64_t a, uin
     return stream->take_pair(stream->user, pair, error);
 }
 
+static bool are_near(const struct nigh__bucket_stream *stream, size_t a, size_t b, uint32_t distance) {
+    return distance <= stream->radius &&
+           (stream->least == 0 || nigh__lengths_fit(stream->least, stream->features[a], stream->features[b]));
+}
+
 static nigh_status compare_all(struct nigh__bucket_stream *stream, nigh_error *error) {
     const struct nigh__hamming *hamming = stream->context->hamming;
     const size_t words = NIGH__STREAM_ROW_WORDS;
@@ -38,7 +44,7 @@ static nigh_status compare_all(struct nigh__bucket_stream *stream, nigh_error *e
         const size_t others = (size_t)stream->members - i - 1;
         if (hamming->rows(row, row + words, others, words, stream->distances) > stream->radius) continue;
         for (size_t j = 0; status == NIGH_OK && j < others; j++)
-            if (stream->distances[j] <= stream->radius)
+            if (are_near(stream, i, i + 1 + j, stream->distances[j]))
                 status = give_pair(stream, stream->ids[i], stream->ids[i + 1 + j], error);
     }
     return status;
@@ -58,23 +64,30 @@ nigh_status nigh__bucket_stream_end(struct nigh__bucket_stream *stream, nigh_err
     return status;
 }
 
-static nigh_status add_member(struct nigh__bucket_stream *stream, uint64_t id, const uint64_t *row, nigh_error *error) {
+static nigh_status add_member(struct nigh__bucket_stream *stream, const struct nigh__bucket_member *member,
+                              nigh_error *error) {
     const uint64_t place = stream->members++;
-    if (place > stream->most) return give_member(stream, id, error);
-    stream->ids[place] = id;
-    memcpy(stream->rows + place * NIGH__STREAM_ROW_WORDS, row, NIGH__STREAM_ROW_WORDS * sizeof *row);
+    if (place > stream->most) return give_member(stream, member->id, error);
+    stream->ids[place] = member->id;
+    stream->features[place] = member->features;
+    memcpy(stream->rows + place * NIGH__STREAM_ROW_WORDS, member->row, NIGH__STREAM_ROW_WORDS * sizeof *member->row);
     nigh_status status = NIGH_OK;
     for (uint64_t i = 0; status == NIGH_OK && place == stream->most && i <= place; i++) /* now it is a crowd */
         status = give_member(stream, stream->ids[i], error);
     return status;
 }
 
-nigh_status nigh__bucket_stream_add(struct nigh__bucket_stream *stream, uint64_t bucket, uint64_t id,
-                                    const uint64_t *row, nigh_error *error) {
-    if (stream->members > 0 && bucket != stream->bucket) {
+static bool is_of_bucket(const struct nigh__bucket_stream *stream, const struct nigh__bucket_member *member) {
+    return stream->members > 0 && member->bucket == stream->bucket && (stream->low == 0 || member->low == stream->low);
+}
+
+nigh_status nigh__bucket_stream_add(struct nigh__bucket_stream *stream, const struct nigh__bucket_member *member,
+                                    nigh_error *error) {
+    if (!is_of_bucket(stream, member)) {
         nigh_status status = nigh__bucket_stream_end(stream, error);
         if (status != NIGH_OK) return status;
+        stream->bucket = member->bucket;
+        stream->low = member->low;
     }
-    stream->bucket = bucket;
-    return add_member(stream, id, row, error);
+    return add_member(stream, member, error);
 }

@@ -198,7 +198,8 @@ static nigh_status add_joined(nigh_task *task, nigh_records kind, const uint64_t
 
 static nigh_status take_joined(nigh_task *task, const uint64_t *joined, nigh_error *error) {
     struct bucketing *bucketing = task->state;
-    return nigh__bucket_stream_add(&bucketing->stream, joined[0], joined[1], joined + 2, error);
+    const struct nigh__bucket_member member = {.bucket = joined[0], .id = joined[1], .row = joined + 2};
+    return nigh__bucket_stream_add(&bucketing->stream, &member, error);
 }
 
 /* Each with the smallest that it is connected with here: few edges, whatever the pairs. */
