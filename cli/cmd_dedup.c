@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "amount.h"
-#include "dedup_stages.h"
+#include "dedup_large.h"
 #include "signals.h"
 #include "source.h"
 
@@ -159,6 +159,8 @@ static const char *const stage_paragraphs[] = {
     "--slurm writes the job arrays for it; each begins once all tasks of the one before it have ended well. Memory is "
     "asked for by the plan, with --memory (default 1G) for sorting. A task that is killed, or whose machine goes down, "
     "goes back to the queue. After an error the rest is taken from the queue; submit again once the reason is gone.",
+    "Without --work, documents that would take more than --memory go in stages by themselves where stages do what is "
+    "asked for, in a folder beside the output, or in --temporary, that is removed afterwards.",
     "Stages are for --method minhash, and for -o alone; docs/cluster.md says what each does, and what it costs.",
     NULL,
 };
@@ -359,6 +361,11 @@ static int run_all(struct deduper *deduper) {
     if (!ok) return CLI_ERROR;
     int code = check_kind(deduper);
     if (code != CLI_DONE) return code;
+    struct dedup_large large;
+    if (deduper->documents && cli_dedup_is_large(deduper, &large)) {
+        cli_inputs_stop(&deduper->inputs);
+        return cli_dedup_in_stages(deduper, &large);
+    }
     code = deduper->documents ? run_documents(deduper) : run_signatures(deduper);
     if (code != CLI_DONE) return code;
     nigh_dedup_describe(deduper->dedup, &deduper->info);

@@ -33,6 +33,7 @@ struct dedup_values {
     struct cli_number shards, processes;
     struct cli_list sbatch; /* options for it */
     bool plan, slurm, submit;
+    bool passing; /* the folder is removed afterwards; no option says so */
 };
 
 struct deduper {

@@ -13,20 +13,15 @@
 #define CANDIDATES 0.3        /* of the documents */
 #define BANDS 32.0            /* of a document */
 #define BUFFERS 64e6          /* bytes of any task: buffers, tables of words */
-#define DOCUMENT_BYTES 232.0  /* of a task that writes: what it knows of each document */
-#define CANDIDATE_BYTES 400.0 /* of a candidate in the stages sets and verify */
+#define BITS_BYTES 32.0       /* of a document, in the stage buckets */
+#define CANDIDATE_BYTES 400.0 /* of a candidate in the stage verify */
 #define BYTES_OF_FEATURE 6.0  /* of text */
 #define SLOW_START 600.0      /* seconds: for file systems and machines that are busy */
 #define SLOW_TEXT 5e6         /* bytes of text a second that the slowest machine reads, several times less than one */
 #define SLOW_FILES 10e6       /* core does; and bytes of files of stages */
 
-struct estimate {
-    double documents;
-    double text; /* bytes of one */
-};
-
-static struct estimate sample(const struct cli_job *job, const struct cli_stage_inputs *inputs) {
-    struct estimate made = {0, 1000};
+struct cli_stage_sample cli_dedup_sample(const struct cli_job *job, const struct cli_stage_inputs *inputs) {
+    struct cli_stage_sample made = {0, 1000};
     nigh_text_reader *reader = NULL;
     nigh_text_reader_options options = *inputs->reading;
     nigh_text_reader_info info = {.size = sizeof info};
@@ -81,12 +76,15 @@ static void add(struct outlook *outlook, const char *name, uint32_t tasks, doubl
 static void find_pairs(struct outlook *of, uint32_t shards) {
     const double documents = of->documents;
     const double own = of->own;
-    const double postings = 16 * BANDS;
+    const double keys = 8 * BANDS; /* half of them in the first shard */
+    const double bits = BITS_BYTES * documents;
     const double pairs = own * CANDIDATES * 16;
-    add(of, "sign", shards, own * of->text, own * (112 + 8 * BANDS), 0, documents * (112 + 8 * BANDS));
+    const bool loads = of->sorting <= 0 || bits <= of->sorting * 3 / 4;
+    add(of, "sign", shards, own * of->text, own * (112 + keys), 0, documents * (112 + keys) - own * keys / 2);
     add(of, "copies", shards, 0, own * 80, sorting(of, own * 40), documents * 2);
-    add(of, "postings", shards, 0, own * (8 * BANDS + postings), own / 8, documents * postings);
-    add(of, "buckets", shards, 0, own * 2 * postings + documents * 40, sorting(of, own * postings),
+    add(of, "postings", shards, 0, own / 4, own / 8, documents / 8);
+    add(of, "buckets", shards, 0, own * 2 * keys + documents * 40,
+        documents / 8 + (loads ? bits + sorting(of, documents * 8) / 2 : sorting(of, own * 8 * BANDS)),
         of->candidates * 16);
     add(of, "pairs", shards, 0, 2 * pairs, sorting(of, pairs), of->candidates * 16);
 }
@@ -98,15 +96,15 @@ static void decide(struct outlook *of, uint32_t shards, uint32_t writers) {
     const double candidates = own * CANDIDATES;
     const double set = 80 + 8 * of->text / BYTES_OF_FEATURE;
     add(of, "components", 1, 0, of->candidates * 64, 8 * documents, of->candidates * 32);
-    add(of, "sets", shards, own * of->text, candidates * set, candidates * CANDIDATE_BYTES, of->candidates * set);
+    add(of, "sets", shards, own * of->text, candidates * set, own, of->candidates * set);
     add(of, "verify", shards, 0, 2 * candidates * set, candidates * CANDIDATE_BYTES + sorting(of, candidates * 32),
         documents);
-    add(of, "rewrite", writers, written * of->text, documents * 40, documents / 4 + written * DOCUMENT_BYTES, 0);
+    add(of, "rewrite", writers, written * of->text, documents * 40, documents / 4, 0);
 }
 
 void cli_dedup_estimate(const struct cli_job *job, const nigh_staged *staged, const struct cli_stage_inputs *inputs,
                         uint64_t memory_bytes, uint32_t writers, struct cli_stage_plan *out) {
-    const struct estimate guess = sample(job, inputs);
+    const struct cli_stage_sample guess = cli_dedup_sample(job, inputs);
     const uint32_t shards = nigh_staged_tasks(staged, NIGH_STAGE_SIGN);
     struct outlook outlook = {.documents = guess.documents,
                               .text = guess.text,

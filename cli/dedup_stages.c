@@ -12,6 +12,7 @@
 
 #include "amount.h"
 #include "option_words.h"
+#include "place.h"
 #include "size.h"
 
 #define REWRITE "rewrite"
@@ -104,6 +105,7 @@ static int make_plan(struct staging *staging) {
     if (values->shards.given) options.shards = (uint32_t)values->shards.value;
     options.note = words.bytes;
     options.note_length = words.length;
+    options.passing = values->passing;
     if (words.failed) cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
     nigh_status status = words.failed ? NIGH_ENOMEM
                                       : nigh_staged_plan(job->context, values->work, (const char *const *)job->operands,
@@ -116,6 +118,8 @@ static int make_plan(struct staging *staging) {
 /* Signatures are no matter for stages; better said now than by each task. */
 static int check_inputs(struct staging *staging) {
     struct cli_job *job = staging->deduper.job;
+    const struct cli_place work = {"--work", staging->values->work};
+    if (!cli_places_outside(job, &work, 1, 0)) return CLI_ERROR;
     struct cli_inputs inputs;
     bool ok = true;
     for (size_t i = 0; i < job->operand_count; i++)

@@ -21,6 +21,13 @@ struct cli_stage_inputs {
     size_t count;
 };
 
+/* How many documents there are, by the first of them and the bytes that they take. */
+struct cli_stage_sample {
+    double documents;
+    double text; /* bytes of one */
+};
+struct cli_stage_sample cli_dedup_sample(const struct cli_job *job, const struct cli_stage_inputs *inputs);
+
 /* What a stage needs, as it is estimated. */
 struct cli_stage_need {
     const char *name;

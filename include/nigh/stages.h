@@ -40,6 +40,8 @@ typedef struct nigh_staged_options {
     uint32_t shards;  /* into which every stage but one is cut, 1 to NIGH_MAX_SHARDS; NIGH_DEFAULT: 1 */
     const void *note; /* bytes of the caller's that go into the plan; NULL: none */
     size_t note_length;
+    int passing; /* non-zero: files of stages are not synced, for a directory that is removed afterwards.  A power cut
+                    may damage them; that is seen, and they are made again */
 } nigh_staged_options;
 
 NIGH_API void nigh_staged_options_init(nigh_staged_options *options);

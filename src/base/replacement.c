@@ -83,13 +83,13 @@ nigh_status nigh__replacement_open(const nigh_context *context, const char *path
 
 nigh_status nigh__replacement_finish(struct nigh__replacement *replacement, nigh_error *error) {
     const nigh_context *context = replacement->file.context;
-    nigh_status status = nigh__file_sync(&replacement->file, error);
+    nigh_status status = replacement->passing ? NIGH_OK : nigh__file_sync(&replacement->file, error);
     if (status != NIGH_OK) return status;
     status = nigh__file_rename(context, replacement->temporary, replacement->path, error);
     nigh__file_release(&replacement->file); /* locked until it has its name: before, it would be taken for a leftover */
     if (status != NIGH_OK) return status;
     replacement->removable = false;
-    return nigh__parent_sync(context, replacement->path, error);
+    return replacement->passing ? NIGH_OK : nigh__parent_sync(context, replacement->path, error);
 }
 
 void nigh__replacement_release(const nigh_context *context, struct nigh__replacement *replacement) {

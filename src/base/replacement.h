@@ -19,6 +19,7 @@ struct nigh__replacement {
     char *path;             /* owned */
     char *temporary;        /* owned */
     bool removable;         /* the temporary file is ours and still there */
+    bool passing;           /* set by the caller: it need not be whole after a power cut, and is not synced */
 };
 
 /* To be released, also after a failure. */

@@ -18,10 +18,11 @@ struct pass {
     nigh_dedup *dedup;
     struct nigh__pass_plan *plan;
     const struct nigh__pass_step *step;
-    const uint64_t *needed;  /* by document; NULL: all */
-    uint64_t *wanted;        /* the same by number of the record */
-    uint64_t wanted_records; /* bits in it */
-    uint64_t next;           /* document */
+    const uint64_t *needed;                     /* by document, */
+    const struct nigh__pass_expected *expected; /* or one by one; both NULL: all, for the first time */
+    const uint64_t *wanted;                     /* the same by number of the record */
+    uint64_t wanted_records;                    /* bits in it */
+    uint64_t next;                              /* document */
     nigh_progress progress;
 };
 
@@ -110,9 +111,24 @@ static int report_stage(void *user, const char *stage, uint64_t done, uint64_t t
     return progress->report(progress->user, pass->step->stage, done, total);
 }
 
+static bool is_first(const struct pass *pass) { return pass->needed == NULL && pass->expected == NULL; }
+
+/* The next that is expected must be this one. */
+static nigh_status check_expected(struct pass *pass, const struct nigh__product *product, struct nigh__mark mark,
+                                  nigh_error *error) {
+    uint64_t number = 0;
+    struct nigh__mark known = {{0}};
+    nigh_status status = pass->expected->next(pass->expected->user, &number, &known, error);
+    if (status != NIGH_OK) return status;
+    if (number != product->text.number || memcmp(&known, &mark, sizeof mark) != 0)
+        return changed(error, product->text.source);
+    return NIGH_OK;
+}
+
 /* The document a product is of: the next one, or the next that is needed. */
 static nigh_status find_document(struct pass *pass, const struct nigh__product *product, struct nigh__mark mark,
                                  nigh_error *error) {
+    if (pass->expected != NULL) return check_expected(pass, product, mark, error);
     if (pass->needed == NULL) {
         struct nigh__mark *place = nigh__array_add(pass->dedup->context, &pass->plan->texts, 1);
         if (place == NULL) return nigh__no_memory(error, "to read documents");
@@ -139,6 +155,7 @@ static nigh_status take_product(struct pass *pass, const struct nigh__product *p
 
 /* How many products there will be; UINT64_MAX: all there are. */
 static uint64_t count_expected(const struct pass *pass) {
+    if (pass->expected != NULL) return pass->expected->count;
     if (pass->needed == NULL) return pass->dedup->options.limit == 0 ? UINT64_MAX : pass->dedup->options.limit;
     uint64_t count = 0;
     for (uint64_t i = 0; i < pass->dedup->documents.count; i++) count += nigh__bit_is_set(pass->needed, i);
@@ -154,12 +171,12 @@ static nigh_status take_all(struct pass *pass, struct nigh__pipeline *pipeline, 
         if (status == NIGH_OK) status = take_product(pass, &product, error);
     }
     if (status != NIGH_END) return status;
-    return pass->needed == NULL ? NIGH_OK : changed(error, NULL);
+    return is_first(pass) ? NIGH_OK : changed(error, NULL);
 }
 
 static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nigh_error *error) {
     const struct nigh__pipeline_work pipeline_work = {pass, worker_new, worker_free, work,
-                                                      pass->needed == NULL ? NULL : is_wanted};
+                                                      is_first(pass) ? NULL : is_wanted};
     const bool reports = pass->dedup->options.progress != NULL && pass->dedup->options.progress->report != NULL;
     struct nigh__pipeline *pipeline = NULL;
     pass->progress = (nigh_progress){report_stage, pass};
@@ -171,7 +188,7 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
                                  &pipeline, error);
     if (status != NIGH_OK) return status;
     status = take_all(pass, pipeline, error);
-    if (pass->needed == NULL) {
+    if (is_first(pass)) {
         uint64_t empty = 0;
         pass->dedup->info.reader = (nigh_text_reader_info){.size = sizeof(nigh_text_reader_info)};
         nigh__pipeline_describe(pipeline, &pass->dedup->info.reader, &empty);
@@ -182,14 +199,15 @@ static nigh_status run_pipeline(struct pass *pass, nigh_text_reader *reader, nig
 }
 
 /* Which records those documents are. */
-static nigh_status mark_records(struct pass *pass, nigh_error *error) {
+static nigh_status mark_records(struct pass *pass, uint64_t **out, nigh_error *error) {
     const nigh_dedup *dedup = pass->dedup;
     const size_t count = dedup->documents.count;
     if (count > 0) pass->wanted_records = nigh__dedup_document(dedup, count - 1)->number + 1;
-    pass->wanted = nigh__bits_new(dedup->context, pass->wanted_records, error);
-    if (pass->wanted == NULL) return NIGH_ENOMEM;
+    uint64_t *wanted = nigh__bits_new(dedup->context, pass->wanted_records, error);
+    pass->wanted = *out = wanted;
+    if (wanted == NULL) return NIGH_ENOMEM;
     for (uint64_t i = 0; i < count; i++)
-        if (nigh__bit_is_set(pass->needed, i)) nigh__bit_set(pass->wanted, nigh__dedup_document(dedup, i)->number);
+        if (nigh__bit_is_set(pass->needed, i)) nigh__bit_set(wanted, nigh__dedup_document(dedup, i)->number);
     return NIGH_OK;
 }
 
@@ -204,15 +222,32 @@ nigh_status nigh__pass_sign(struct nigh__pass_worker *worker, const nigh_text *t
     return NIGH_OK;
 }
 
+static nigh_status run_pass(struct pass *pass, nigh_error *error) {
+    nigh_text_reader *reader = NULL;
+    nigh_status status = NIGH_OK;
+    if (is_first(pass) || count_expected(pass) > 0) status = nigh__rereading_open(pass->dedup->source, &reader, error);
+    if (status == NIGH_OK && reader != NULL) status = run_pipeline(pass, reader, error);
+    nigh_text_reader_close(reader);
+    return status;
+}
+
 nigh_status nigh__pass_run(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__pass_step *step,
                            const uint64_t *needed, nigh_error *error) {
     struct pass pass = {.dedup = dedup, .plan = plan, .step = step, .needed = needed};
-    nigh_text_reader *reader = NULL;
-    nigh_status status = needed == NULL ? NIGH_OK : mark_records(&pass, error);
-    if (status == NIGH_OK && (needed == NULL || count_expected(&pass) > 0))
-        status = nigh__rereading_open(dedup->source, &reader, error);
-    if (status == NIGH_OK && reader != NULL) status = run_pipeline(&pass, reader, error);
-    nigh_text_reader_close(reader);
-    nigh__free(dedup->context, pass.wanted);
+    uint64_t *wanted = NULL;
+    nigh_status status = needed == NULL ? NIGH_OK : mark_records(&pass, &wanted, error);
+    if (status == NIGH_OK) status = run_pass(&pass, error);
+    nigh__free(dedup->context, wanted);
     return status;
+}
+
+nigh_status nigh__pass_run_expected(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__pass_step *step,
+                                    const struct nigh__pass_expected *expected, nigh_error *error) {
+    struct pass pass = {.dedup = dedup,
+                        .plan = plan,
+                        .step = step,
+                        .expected = expected,
+                        .wanted = expected->wanted,
+                        .wanted_records = expected->records};
+    return run_pass(&pass, error);
 }

@@ -74,6 +74,19 @@ void nigh__pass_plan_release(const nigh_context *context, struct nigh__pass_plan
 nigh_status nigh__pass_run(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__pass_step *step,
                            const uint64_t *needed, nigh_error *error);
 
+/* The documents that a pass reads, where they are not in memory: they are told one by one. */
+struct nigh__pass_expected {
+    const uint64_t *wanted; /* bits, by number of the record, */
+    uint64_t records;       /* so many */
+    uint64_t count;         /* documents */
+    /* The next: its record, and the hash that its text must have. */
+    nigh_status (*next)(void *user, uint64_t *number, struct nigh__mark *mark, nigh_error *error);
+    void *user;
+};
+/* A later pass over these; a step takes them by their place among them. */
+nigh_status nigh__pass_run_expected(nigh_dedup *dedup, struct nigh__pass_plan *plan, const struct nigh__pass_step *step,
+                                    const struct nigh__pass_expected *expected, nigh_error *error);
+
 /* Of a step that projects, by minhash: the bits of a document and its keys, as nigh__bands_sign() has them. */
 nigh_status nigh__pass_sign(struct nigh__pass_worker *worker, const nigh_text *text,
                             const struct nigh__features *features, uint8_t *bits, uint8_t *keys, nigh_error *error);

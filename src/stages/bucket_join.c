@@ -76,7 +76,7 @@ static nigh_status join_all(struct nigh__bucket_join *join, nigh_error *error) {
     return status == NIGH_OK ? nigh__sorter_finish(join->joined, error) : status;
 }
 
-nigh_status nigh__bucket_join_compare(struct nigh__bucket_join *join, struct nigh__bucket_comparison *comparison,
+nigh_status nigh__bucket_join_compare(struct nigh__bucket_join *join, struct nigh__bucket_stream *stream,
                                       nigh_error *error) {
     const uint64_t *records = NULL;
     size_t count = 0;
@@ -86,10 +86,10 @@ nigh_status nigh__bucket_join_compare(struct nigh__bucket_join *join, struct nig
             const uint64_t *record = records + i * JOINED_WORDS;
             const struct nigh__bucket_member member = {.bucket = record[0],
                                                        .low = (uint32_t)record[1],
-                                                       .number = record[2],
+                                                       .id = record[2],
                                                        .row = record + 3,
                                                        .features = (uint32_t)record[3 + NIGH__ROW_WORDS]};
-            status = nigh__bucket_comparison_add(comparison, &member, error);
+            status = nigh__bucket_stream_add(stream, &member, error);
         }
-    return status == NIGH_END ? nigh__bucket_comparison_end(comparison, error) : status;
+    return status == NIGH_END ? nigh__bucket_stream_end(stream, error) : status;
 }

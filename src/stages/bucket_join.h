@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Postings and the bits of their documents, brought together by sorting.  For more documents than memory has room for. */
+/* Postings and the bits of their documents, brought together by sorting.  For more documents than memory has room for.
+ */
 #ifndef NIGH_STAGES_BUCKET_JOIN_H
 #define NIGH_STAGES_BUCKET_JOIN_H
 
-#include "stages/bucket_compare.h"
 #include "stages/bucket_keys.h"
+#include "stages/bucket_stream.h"
 
 struct nigh__bucket_join {
     const nigh_staged *staged;
@@ -22,8 +23,8 @@ nigh_status nigh__bucket_join_init(const nigh_staged *staged, const uint64_t *ba
 void nigh__bucket_join_release(struct nigh__bucket_join *join);
 
 nigh__posting_take nigh__bucket_join_add;
-/* After all postings: bucket after bucket goes to `comparison`. */
-nigh_status nigh__bucket_join_compare(struct nigh__bucket_join *join, struct nigh__bucket_comparison *comparison,
+/* After all postings: bucket after bucket goes to `stream`, documents by their numbers. */
+nigh_status nigh__bucket_join_compare(struct nigh__bucket_join *join, struct nigh__bucket_stream *stream,
                                       nigh_error *error);
 
 #endif

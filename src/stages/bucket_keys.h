@@ -20,12 +20,12 @@ typedef nigh_status nigh__posting_take(void *user, const struct nigh__posting *p
 struct nigh__bucket_keys {
     const nigh_staged *staged;
     const uint64_t *bases;
-    uint64_t *firsts;     /* bits of all documents that are found by their keys, of each shard from a word on; owned */
-    uint64_t *places;     /* of each shard, its first word; owned */
-    uint64_t *befores;    /* of each shard, how many such documents come before its own; owned */
-    bool wide;            /* low halves count, */
-    uint64_t narrow;      /* but for so many of these documents */
-    uint64_t *table;      /* pairs of words: bits of slots seen, and seen again; owned */
+    uint64_t *firsts;  /* bits of all documents that are found by their keys, of each shard from a word on; owned */
+    uint64_t *places;  /* of each shard, its first word; owned */
+    uint64_t *befores; /* of each shard, how many such documents come before its own; owned */
+    bool wide;         /* low halves count, */
+    uint64_t narrow;   /* but for so many of these documents */
+    uint64_t *table;   /* pairs of words: bits of slots seen, and seen again; owned */
     unsigned slot_bits;
     uint32_t least, most; /* the keys of the band that are ours */
     uint64_t number;      /* of the next of these documents, while they go by in order */

@@ -35,8 +35,8 @@ nigh_status nigh__strip_writer_finish(struct nigh__strip_writer *strips, nigh_er
     for (uint32_t i = 0; status == NIGH_OK && i < strips->bands * (lows ? 2 : 1); i++) {
         uint32_t *strip = strips->keys + (size_t)i * ROOM;
         if (strips->used % 2 != 0) strip[strips->used] = 0;
-        status = nigh__stage_add(strips->writer, NIGH__SIGN_KEYS + i, (const uint64_t *)(const void *)strip, words,
-                                 error);
+        status =
+            nigh__stage_add(strips->writer, NIGH__SIGN_KEYS + i, (const uint64_t *)(const void *)strip, words, error);
     }
     strips->used = 0;
     return status;
@@ -47,8 +47,7 @@ nigh_status nigh__strip_writer_add(struct nigh__strip_writer *strips, const uint
     uint32_t *low = high + (size_t)strips->bands * ROOM;
     const bool lows = strips->documents >= strips->narrow;
     for (uint32_t i = 0; i < strips->bands; i++) high[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + i * 8 + 4);
-    for (uint32_t i = 0; lows && i < strips->bands; i++)
-        low[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + i * 8);
+    for (uint32_t i = 0; lows && i < strips->bands; i++) low[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + i * 8);
     strips->documents++;
     return ++strips->used == NIGH__STRIP_KEYS ? nigh__strip_writer_finish(strips, error) : NIGH_OK;
 }

@@ -18,18 +18,58 @@
 
 struct bucketing {
     const nigh_staged *staged;
-    uint32_t shard;
-    struct nigh__stage_writer *writer;
     const uint64_t *bases;
     struct nigh__bucket_keys keys;
-    struct nigh__bucket_comparison comparison;
-    uint64_t begin, end; /* buckets of the task */
-    uint64_t *rows;      /* bits of all documents; NULL: they do not fit */
-    uint32_t *features;  /* and how many features they have, where that matters */
-    uint64_t loaded;     /* documents */
-    uint32_t words;      /* of a record of key, low half and number */
+    uint32_t shard;
+    struct nigh__stage_writer *writer;
+    struct nigh__bucket_stream stream; /* of documents by their numbers among all */
+    uint64_t begin, end;               /* buckets of the task */
+    uint64_t *rows;                    /* bits of all documents; NULL: they do not fit */
+    uint32_t *features;                /* and how many features they have, where that matters */
+    uint64_t loaded;                   /* documents */
+    uint32_t words;                    /* of a record of key, low half and number */
     struct nigh__sorter *sorter;
 };
+
+/* -------------------------------------------------------------- what is found -- */
+
+/* The shard whose documents a number is among: the last that begins at it or before, and has any. */
+static uint64_t id_of(const struct bucketing *bucketing, uint64_t number) {
+    uint32_t begin = 0;
+    uint32_t end = bucketing->staged->shards;
+    while (end - begin > 1) {
+        const uint32_t middle = begin + (end - begin) / 2;
+        if (bucketing->bases[middle] <= number)
+            begin = middle;
+        else
+            end = middle;
+    }
+    return nigh__id_make(begin, number - bucketing->bases[begin]);
+}
+
+static nigh_status take_pair(void *user, const uint64_t numbers[2], nigh_error *error) {
+    const struct bucketing *bucketing = user;
+    const uint64_t pair[NIGH__PAIR_WORDS] = {id_of(bucketing, numbers[0]), id_of(bucketing, numbers[1])};
+    const uint32_t task = nigh__stage_share(bucketing->staged, nigh__mix(pair[0]) + pair[1]);
+    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_PAIRS + task, pair, NIGH__PAIR_WORDS, error);
+}
+
+static nigh_status take_member(void *user, uint64_t crowd, uint64_t bucket, uint64_t number, nigh_error *error) {
+    const struct bucketing *bucketing = user;
+    const uint64_t words[NIGH__CROWD_WORDS] = {nigh__id_make(bucketing->shard, crowd), bucket >> KEY_BITS,
+                                               id_of(bucketing, number)};
+    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_CROWDS, words, NIGH__CROWD_WORDS, error);
+}
+
+static nigh_status begin_stream(struct bucketing *bucketing, nigh_error *error) {
+    const nigh_dedup *settled = bucketing->staged->settled;
+    bucketing->stream =
+        (struct nigh__bucket_stream){.user = bucketing,
+                                     .take_pair = take_pair,
+                                     .take_member = take_member,
+                                     .least = settled->options.no_verify ? settled->options.threshold : 0};
+    return nigh__bucket_stream_begin(&bucketing->stream, settled, error);
+}
 
 /* ------------------------------------------------------------------ the run -- */
 
@@ -69,7 +109,7 @@ static nigh_status load_rows(void *user, uint32_t shard, const uint64_t *records
 static nigh_status make_rows(struct bucketing *bucketing, nigh_error *error) {
     const nigh_staged *staged = bucketing->staged;
     const uint64_t documents = bucketing->bases[staged->shards];
-    const bool counts = bucketing->comparison.least > 0;
+    const bool counts = bucketing->stream.least > 0;
     const size_t row = NIGH__ROW_WORDS * sizeof(uint64_t);
     const uint64_t room = staged->settled->options.memory_bytes / 4 * 3;
     if (documents >= room / (row + (counts ? sizeof(uint32_t) : 0))) return NIGH_OK;
@@ -121,11 +161,11 @@ static nigh_status compare_records(struct bucketing *bucketing, uint32_t band, c
             __builtin_prefetch(bucketing->rows + number_in(record + (size_t)AHEAD * words, words) * NIGH__ROW_WORDS);
         const struct nigh__bucket_member member = {.bucket = (uint64_t)band << KEY_BITS | record[0] >> KEY_BITS,
                                                    .low = words == 1 ? 0 : (uint32_t)record[0],
-                                                   .number = number,
+                                                   .id = number,
                                                    .row = bucketing->rows + number * NIGH__ROW_WORDS,
                                                    .features =
                                                        bucketing->features == NULL ? 0 : bucketing->features[number]};
-        status = nigh__bucket_comparison_add(&bucketing->comparison, &member, error);
+        status = nigh__bucket_stream_add(&bucketing->stream, &member, error);
     }
     return status;
 }
@@ -146,7 +186,7 @@ static nigh_status compare_band(struct bucketing *bucketing, uint32_t band, uint
         status = compare_records(bucketing, band, records, count, error);
     nigh__sorter_free(bucketing->sorter);
     bucketing->sorter = NULL;
-    return status == NIGH_END ? nigh__bucket_comparison_end(&bucketing->comparison, error) : status;
+    return status == NIGH_END ? nigh__bucket_stream_end(&bucketing->stream, error) : status;
 }
 
 static nigh_status compare_bands(struct bucketing *bucketing, nigh_error *error) {
@@ -170,40 +210,12 @@ static nigh_status join_bands(struct bucketing *bucketing, nigh_error *error) {
         if (keys_of(bucketing, band, &least, &most))
             status = nigh__bucket_keys_each(&bucketing->keys, band, least, most, nigh__bucket_join_add, &join, error);
     }
-    if (status == NIGH_OK) status = nigh__bucket_join_compare(&join, &bucketing->comparison, error);
+    if (status == NIGH_OK) status = nigh__bucket_join_compare(&join, &bucketing->stream, error);
     nigh__bucket_join_release(&join);
     return status;
 }
 
 /* ----------------------------------------------------------------- the task -- */
-
-/* The shard whose documents a number is among: the last that begins at it or before, and has any. */
-static uint64_t id_of(const struct bucketing *bucketing, uint64_t number) {
-    uint32_t begin = 0;
-    uint32_t end = bucketing->staged->shards;
-    while (end - begin > 1) {
-        const uint32_t middle = begin + (end - begin) / 2;
-        if (bucketing->bases[middle] <= number)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return nigh__id_make(begin, number - bucketing->bases[begin]);
-}
-
-/* Ids ascend as numbers do. */
-static nigh_status put_pair(void *user, uint64_t number, uint64_t larger, nigh_error *error) {
-    const struct bucketing *bucketing = user;
-    const uint64_t pair[NIGH__PAIR_WORDS] = {id_of(bucketing, number), id_of(bucketing, larger)};
-    const uint32_t task = nigh__stage_share(bucketing->staged, nigh__mix(pair[0]) + pair[1]);
-    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_PAIRS + task, pair, NIGH__PAIR_WORDS, error);
-}
-
-static nigh_status put_member(void *user, uint64_t crowd, uint64_t band, uint64_t number, nigh_error *error) {
-    const struct bucketing *bucketing = user;
-    const uint64_t words[NIGH__CROWD_WORDS] = {nigh__id_make(bucketing->shard, crowd), band, id_of(bucketing, number)};
-    return nigh__stage_add(bucketing->writer, NIGH__BUCKETS_CROWDS, words, NIGH__CROWD_WORDS, error);
-}
 
 static nigh_status find_candidates(struct bucketing *bucketing, nigh_error *error) {
     const uint64_t whole = UINT64_C(1) << KEY_BITS;
@@ -226,14 +238,12 @@ nigh_status nigh__stage_buckets(const nigh_staged *staged, uint32_t shard, struc
                                     .writer = writer,
                                     .begin = begin_of(staged, shard),
                                     .end = begin_of(staged, shard + 1)};
-    const struct nigh__bucket_takes takes = {bucketing, put_pair, put_member};
     nigh_status status = nigh__staged_bases(staged, &bases, error);
     bucketing->bases = bases;
-    if (status == NIGH_OK)
-        status = nigh__bucket_comparison_init(staged->settled, &takes, &bucketing->comparison, error);
+    if (status == NIGH_OK) status = begin_stream(bucketing, error);
     if (status == NIGH_OK) status = find_candidates(bucketing, error);
     nigh__bucket_keys_release(&bucketing->keys);
-    nigh__bucket_comparison_release(&bucketing->comparison);
+    nigh__bucket_stream_release(&bucketing->stream);
     nigh__free(staged->context, bucketing->rows);
     nigh__free(staged->context, bucketing->features);
     nigh__free(staged->context, bases);

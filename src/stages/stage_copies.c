@@ -106,8 +106,8 @@ nigh_status nigh__stage_copies(const nigh_staged *staged, uint32_t shard, struct
     if (status == NIGH_OK)
         status = nigh__staged_sorter(staged, NIGH__MARK_WORDS, ID + 1, false, 2, &copying.sorter, error);
     if (status == NIGH_OK)
-        status = nigh__staged_each(staged, NIGH_STAGE_SIGN, nigh__sign_marks(staged, shard), NIGH__MARK_WORDS, add_marks,
-                                   &copying, error);
+        status = nigh__staged_each(staged, NIGH_STAGE_SIGN, nigh__sign_marks(staged, shard), NIGH__MARK_WORDS,
+                                   add_marks, &copying, error);
     if (status == NIGH_OK) status = find_sets(&copying, error);
     if (status == NIGH_OK) status = nigh__stage_add(writer, NIGH__COPIES_INFO, copying.info, words, error);
     nigh__sorter_free(copying.sorter);

@@ -3,7 +3,7 @@
 /*
  * The plan: the file "plan" of a work directory, a file of stages (stage_file.h) with the sections
  *
- *     FACTS    secret, shards, print of the options, inputs, bytes of the note
+ *     FACTS    secret, shards, print of the options, inputs, bytes of the note, 1 where files are not synced
  *     INPUTS   struct nigh__input_print of each
  *     NOTE     the caller's bytes, filled up to words
  *
@@ -28,7 +28,7 @@
 #include "text/text_options.h"
 
 enum { FACTS, INPUTS, NOTE, SECTIONS };
-enum { SECRET, SHARDS, OPTIONS_PRINT, INPUT_COUNT, NOTE_BYTES, FACT_COUNT };
+enum { SECRET, SHARDS, OPTIONS_PRINT, INPUT_COUNT, NOTE_BYTES, PASSING, FACT_COUNT };
 
 /* ------------------------------------------------------------------ prints -- */
 
@@ -277,6 +277,7 @@ static nigh_status load_facts(nigh_staged *staged, struct nigh__stage_reader *re
     staged->secret = facts[SECRET];
     staged->shards = (uint32_t)facts[SHARDS];
     staged->options_print = facts[OPTIONS_PRINT];
+    staged->passing = facts[PASSING] != 0;
     staged->plan = nigh__mix(reader->label.plan ^ facts[SECRET]) | 1;
     status = load_section(reader, INPUTS, words * sizeof(uint64_t), &staged->inputs, error);
     if (status == NIGH_OK) status = load_section(reader, NOTE, facts[NOTE_BYTES], &staged->note, error);
@@ -327,7 +328,8 @@ static nigh_status write_plan(const nigh_staged *staged, const char *path, const
                                         [SHARDS] = staged->shards,
                                         [OPTIONS_PRINT] = staged->options_print,
                                         [INPUT_COUNT] = staged->inputs.count,
-                                        [NOTE_BYTES] = staging->note_length};
+                                        [NOTE_BYTES] = staging->note_length,
+                                        [PASSING] = staging->passing != 0};
     const struct nigh__stage_label label = {.stage = NIGH__STAGE_PLAN, .shards = 1};
     const uint64_t *inputs = staged->inputs.data;
     struct nigh__stage_writer writer = {.context = NULL};

@@ -63,9 +63,8 @@ static nigh_status find_firsts(struct posting *posting, const uint64_t *bases, n
     if (posting->bits == NULL) return NIGH_ENOMEM;
     nigh_status status = nigh__staged_each_of(staged, NIGH_STAGE_SIGN, posting->shard, NIGH__SIGN_FEATURED, 1,
                                               take_featured, posting, error);
-    if (status == NIGH_OK &&
-        (posting->filled != posting->words ||
-         (documents % 64 != 0 && posting->bits[posting->words - 1] >> documents % 64 != 0)))
+    if (status == NIGH_OK && (posting->filled != posting->words ||
+                              (documents % 64 != 0 && posting->bits[posting->words - 1] >> documents % 64 != 0)))
         status = nigh__staged_nonsense(staged, NIGH_STAGE_SIGN, posting->shard, error);
     if (status == NIGH_OK) status = nigh__members_each(staged, bases, posting->shard, clear_later, posting, error);
     return status;
@@ -82,7 +81,8 @@ nigh_status nigh__stage_postings(const nigh_staged *staged, uint32_t shard, stru
     if (status == NIGH_OK) status = count_firsts(&posting, &before, &all, error);
     if (status == NIGH_OK) status = find_firsts(&posting, bases, error);
     const uint64_t info[NIGH__POSTINGS_INFO_WORDS] = {all > most, before};
-    if (status == NIGH_OK) status = nigh__stage_add(writer, NIGH__POSTINGS_INFO, info, NIGH__POSTINGS_INFO_WORDS, error);
+    if (status == NIGH_OK)
+        status = nigh__stage_add(writer, NIGH__POSTINGS_INFO, info, NIGH__POSTINGS_INFO_WORDS, error);
     for (uint64_t i = 0; status == NIGH_OK && i < posting.words; i++)
         status = nigh__stage_add(writer, NIGH__POSTINGS_FIRSTS, &posting.bits[i], 1, error);
     nigh__free(staged->context, posting.bits);

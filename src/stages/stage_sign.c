@@ -68,8 +68,7 @@ static nigh_status add_row(struct signing *signing, const struct made *made, con
     bits[NIGH__ROW_WORDS] = made->features;
     if (has_features) memcpy(bits, tail, row);
     nigh_status status = nigh__stage_add(signing->writer, NIGH__SIGN_BITS, bits, NIGH__BITS_WORDS, error);
-    if (status == NIGH_OK)
-        status = nigh__strip_writer_add(&signing->strips, has_features ? tail + row : NULL, error);
+    if (status == NIGH_OK) status = nigh__strip_writer_add(&signing->strips, has_features ? tail + row : NULL, error);
     signing->featured |= (uint64_t)has_features << document % 64;
     return status == NIGH_OK && document % 64 == 63 ? put_featured(signing, error) : status;
 }

@@ -198,6 +198,7 @@ static nigh_status do_task(const nigh_staged *staged, nigh_stage stage, uint32_t
     if (path == NULL) return nigh__no_memory(error, "for a path");
     nigh_status status =
         nigh__stage_writer_open(staged->context, path, &label, nigh__staged_sections(staged, stage), &writer, error);
+    writer.replacement.passing = staged->passing;
     if (status == NIGH_OK) status = stages[stage].run(staged, shard, &writer, error);
     if (status == NIGH_OK) status = nigh__stage_writer_finish(&writer, error);
     *bytes = status == NIGH_OK ? nigh__output_length(&writer.output) : 0;

@@ -113,6 +113,7 @@ struct nigh_staged {
     uint64_t secret;           /* of hashes */
     uint64_t options_print;    /* a hash of all that the result depends on */
     uint32_t shards;           /* at least 1 */
+    bool passing;              /* files are not synced */
     struct nigh__array inputs; /* of struct nigh__input_print */
     struct nigh__array note;   /* of char */
     const char *const *paths;  /* of the caller; NULL: not said again yet */

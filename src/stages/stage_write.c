@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "dedup/dedup_options.h"
 #include "dedup/pass.h"
+#include "stages/record_cursor.h"
 #include "stages/set_members.h"
 
 struct outcome {
@@ -21,12 +22,10 @@ struct outcome {
     uint64_t *leaves;  /* bits, of all documents */
     nigh_dedup *dedup; /* whose source is what is written */
     /* Verdicts as they go by. */
-    uint32_t shard, end;              /* the one that goes by, and past the last */
-    struct nigh__stage_reader reader; /* of its sign file */
-    const uint64_t *records;          /* at hand, */
-    size_t left;                      /* so many */
-    uint64_t number_base;             /* of records before those of the shard */
-    uint64_t document;                /* the next, among all */
+    uint32_t shard, end;               /* the one that goes by, and past the last */
+    struct nigh__record_cursor cursor; /* of its sign file */
+    uint64_t number_base;              /* of records before those of the shard */
+    uint64_t document;                 /* the next, among all */
 };
 
 static uint64_t number_of(const struct outcome *outcome, uint64_t id) {
@@ -58,7 +57,7 @@ static void release(struct outcome *outcome) {
     nigh__free(context, outcome->bases);
     nigh__free(context, outcome->gone);
     nigh__free(context, outcome->leaves);
-    nigh__stage_reader_release(&outcome->reader);
+    nigh__record_cursor_release(&outcome->cursor);
 }
 
 /* Of the documents of some shards.  To be released, also after a failure. */
@@ -80,50 +79,44 @@ static nigh_status find(const nigh_staged *staged, uint32_t first, uint32_t end,
 
 /* ------------------------------------------------------------------- writing -- */
 
-/* The records of the next shard. */
-static nigh_status begin_shard(struct outcome *outcome, nigh_error *error) {
-    nigh_status status =
-        nigh__staged_read(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, &outcome->reader, error);
-    outcome->document = outcome->bases[outcome->shard];
-    if (status == NIGH_OK) nigh__stage_begin(&outcome->reader, NIGH__SIGN_DOCS);
-    return status;
-}
-
 static nigh_status end_shard(struct outcome *outcome, nigh_error *error) {
-    uint64_t info[NIGH__SIGN_INFO_WORDS];
+    uint64_t info[NIGH__SIGN_INFO_WORDS] = {0};
     const uint32_t shard = outcome->shard++;
-    nigh__stage_reader_release(&outcome->reader);
+    nigh__record_cursor_release(&outcome->cursor);
     if (outcome->document != outcome->bases[shard + 1])
         return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, shard, error);
     nigh_status status =
         nigh__staged_info_of(outcome->staged, NIGH_STAGE_SIGN, shard, info, NIGH__SIGN_INFO_WORDS, error);
-    if (status == NIGH_OK) outcome->number_base += info[NIGH__SIGN_RECORDS];
+    outcome->number_base += info[NIGH__SIGN_RECORDS];
     return status;
 }
 
-static nigh_status next_block(struct outcome *outcome, nigh_error *error) {
-    nigh_status status = NIGH_END;
-    while (status == NIGH_END && outcome->shard < outcome->end) {
-        status = outcome->reader.context == NULL ? begin_shard(outcome, error) : NIGH_OK;
-        if (status == NIGH_OK)
-            status = nigh__stage_next(&outcome->reader, NIGH__DOCUMENT_WORDS, &outcome->records, &outcome->left, error);
-        const nigh_status ended = status == NIGH_END ? end_shard(outcome, error) : NIGH_OK;
-        if (ended != NIGH_OK) return ended;
+/* The record of the next document. */
+static nigh_status next_record(struct outcome *outcome, const uint64_t **record, nigh_error *error) {
+    while (outcome->shard < outcome->end) {
+        nigh_status status = NIGH_OK;
+        if (outcome->cursor.reader.context == NULL) {
+            outcome->document = outcome->bases[outcome->shard];
+            status = nigh__record_cursor_open(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, NIGH__SIGN_DOCS,
+                                              NIGH__DOCUMENT_WORDS, &outcome->cursor, error);
+        }
+        if (status == NIGH_OK) status = nigh__record_cursor_next(&outcome->cursor, record, error);
+        if (status == NIGH_OK && outcome->document == outcome->bases[outcome->shard + 1])
+            return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, error);
+        if (status != NIGH_END) return status;
+        status = end_shard(outcome, error);
+        if (status != NIGH_OK) return status;
     }
-    return status;
+    return NIGH_END;
 }
 
 static nigh_status next_verdict(void *user, struct nigh__dedup_verdict *out, nigh_error *error) {
     struct outcome *outcome = user;
-    nigh_status status = outcome->left > 0 ? NIGH_OK : next_block(outcome, error);
+    const uint64_t *record = NULL;
+    nigh_status status = next_record(outcome, &record, error);
     if (status != NIGH_OK) return status;
-    if (outcome->document == outcome->bases[outcome->shard + 1])
-        return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, error);
-    *out = (struct nigh__dedup_verdict){.number = outcome->number_base + outcome->records[0],
-                                        .stays = !nigh__bit_is_set(outcome->leaves, outcome->document)};
-    outcome->document++;
-    outcome->records += NIGH__DOCUMENT_WORDS;
-    outcome->left--;
+    *out = (struct nigh__dedup_verdict){.number = outcome->number_base + record[0],
+                                        .stays = !nigh__bit_is_set(outcome->leaves, outcome->document++)};
     return NIGH_OK;
 }
 

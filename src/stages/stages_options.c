@@ -4,6 +4,7 @@
 
 static const struct nigh__option staged_options_fields[] = {
     NIGH__OPTION(nigh_staged_options, shards, 1),
+    NIGH__OPTION(nigh_staged_options, passing, 0),
 };
 const struct nigh__options nigh__staged_options_shape = NIGH__OPTIONS(nigh_staged_options, staged_options_fields);
 void nigh_staged_options_init(nigh_staged_options *options) {

@@ -8,7 +8,7 @@
 
 #include "base/sorter.h"
 #include "base/status.h"
-#include "stages/bucket_compare.h"
+#include "stages/bucket_stream.h"
 #include "stages/sparse_forest.h"
 #include "stages/task.h"
 
@@ -142,25 +142,24 @@ const struct nigh__task_work nigh__task_rows = {begin_rows, add_rows, finish_row
 
 struct bucketing {
     struct nigh__sorter *sorter;
-    struct nigh__bucket_comparison comparison;
+    struct nigh__bucket_stream stream;
     struct nigh__sparse_forest forest;
     uint64_t crowd, first; /* at hand, and its first member */
     bool has_crowd;
 };
 
-static nigh_status take_pair(void *user, uint64_t set, uint64_t larger, nigh_error *error) {
+static nigh_status take_pair(void *user, const uint64_t *pair, nigh_error *error) {
     nigh_task *task = user;
-    const uint64_t pair[NIGH__TASK_PAIR_WORDS] = {set, larger};
     struct bucketing *bucketing = task->state;
     nigh_status status = nigh__sparse_forest_join(&bucketing->forest, pair[0], pair[1], error);
     if (status != NIGH_OK) return status;
     return nigh__task_put(task, NIGH_RECORDS_PAIRS, nigh__task_set_shard(pair[0]), pair, NIGH__TASK_PAIR_WORDS, error);
 }
 
-static nigh_status take_member(void *user, uint64_t crowd, uint64_t band, uint64_t id, nigh_error *error) {
+static nigh_status take_member(void *user, uint64_t crowd, uint64_t bucket, uint64_t id, nigh_error *error) {
     nigh_task *task = user;
     struct bucketing *bucketing = task->state;
-    const uint64_t words[NIGH__TASK_CROWD_WORDS] = {(uint64_t)task->options.shard << 40 | crowd, band, id};
+    const uint64_t words[NIGH__TASK_CROWD_WORDS] = {(uint64_t)task->options.shard << 40 | crowd, bucket >> 32, id};
     if (!bucketing->has_crowd || crowd != bucketing->crowd) bucketing->first = id;
     bucketing->has_crowd = true;
     bucketing->crowd = crowd;
@@ -173,8 +172,10 @@ static nigh_status begin_buckets(nigh_task *task, nigh_error *error) {
     struct bucketing *bucketing = task->state = nigh__alloc_zero(task->context, 1, sizeof *bucketing);
     if (bucketing == NULL) return nigh__no_memory(error, "to find candidates");
     nigh__sparse_forest_init(task->context, &bucketing->forest);
-    const struct nigh__bucket_takes takes = {task, take_pair, take_member};
-    nigh_status status = nigh__bucket_comparison_init(task->dedup, &takes, &bucketing->comparison, error);
+    bucketing->stream.user = task;
+    bucketing->stream.take_pair = take_pair;
+    bucketing->stream.take_member = take_member;
+    nigh_status status = nigh__bucket_stream_begin(&bucketing->stream, task->dedup, error);
     if (status != NIGH_OK) return status;
     return nigh__task_sorter(task, NIGH__JOINED_WORDS, false, 1, &bucketing->sorter, error);
 }
@@ -182,7 +183,7 @@ static nigh_status begin_buckets(nigh_task *task, nigh_error *error) {
 static void release_buckets(nigh_task *task) {
     struct bucketing *bucketing = task->state;
     nigh__sorter_free(bucketing->sorter);
-    nigh__bucket_comparison_release(&bucketing->comparison);
+    nigh__bucket_stream_release(&bucketing->stream);
     nigh__sparse_forest_release(&bucketing->forest);
 }
 
@@ -197,8 +198,8 @@ static nigh_status add_joined(nigh_task *task, nigh_records kind, const uint64_t
 
 static nigh_status take_joined(nigh_task *task, const uint64_t *joined, nigh_error *error) {
     struct bucketing *bucketing = task->state;
-    const struct nigh__bucket_member member = {.bucket = joined[0], .number = joined[1], .row = joined + 2};
-    return nigh__bucket_comparison_add(&bucketing->comparison, &member, error);
+    const struct nigh__bucket_member member = {.bucket = joined[0], .id = joined[1], .row = joined + 2};
+    return nigh__bucket_stream_add(&bucketing->stream, &member, error);
 }
 
 /* Each with the smallest that it is connected with here: few edges, whatever the pairs. */
@@ -221,9 +222,9 @@ static nigh_status put_edges(nigh_task *task, struct nigh__sparse_forest *forest
 static nigh_status finish_buckets(nigh_task *task, nigh_error *error) {
     struct bucketing *bucketing = task->state;
     nigh_status status = nigh__task_each(task, bucketing->sorter, NIGH__JOINED_WORDS, take_joined, error);
-    if (status == NIGH_OK) status = nigh__bucket_comparison_end(&bucketing->comparison, error);
+    if (status == NIGH_OK) status = nigh__bucket_stream_end(&bucketing->stream, error);
     if (status == NIGH_OK) status = put_edges(task, &bucketing->forest, NIGH_RECORDS_EDGES, error);
-    task->counters[NIGH_COUNTER_CROWDS] = bucketing->comparison.crowds;
+    task->counters[NIGH_COUNTER_CROWDS] = bucketing->stream.crowds;
     return status;
 }
 

@@ -87,7 +87,31 @@ expect 0 '' ANY -- "$NIGH" dedup pages -o plain.jsonl
 expect 0 '' ANY -- "$NIGH" dedup --work f --shards 2 pages -o out.jsonl
 same plain.jsonl out.jsonl
 
+# More documents than the memory has room for: in stages unasked, whose folder is gone afterwards.
+expect 0 '' ANY -- "$NIGH" dedup "${inputs[@]}" -o plain.jsonl
+mkdir large tmp
+expect 0 '' ANY -- "$NIGH" dedup --memory 200K "${inputs[@]}" -o large/out.jsonl --stats stats.json
+grep -q "^about [0-9,]* documents would take .* of memory, and there is 205 KB: in stages, in 'large/out.jsonl.nigh-work" .err ||
+    fail "$(cat .err)"
+same plain.jsonl large/out.jsonl
+grep -q '"components":[1-9]' stats.json || fail "$(cat stats.json)"
+expect 0 ANY ANY -- "$NIGH" dedup --memory 200K --temporary tmp "${inputs[@]}" -o -
+contains .err "in 'tmp/nigh-work."
+same plain.jsonl .out
+expect 2 '' ANY -- "$NIGH" dedup --memory 200K a.jsonl cut.gz -o large/none.jsonl
+head -c 2000 d.jsonl.gz > cut.gz
+expect 2 '' ANY -- "$NIGH" dedup --memory 200K --format jsonl "${inputs[@]}" cut.gz -o large/none.jsonl
+grep -q 'would be missing' .err || fail "$(cat .err)"
+[[ $(ls large tmp) == $'large:\nout.jsonl\n\ntmp:' ]] || fail "$(ls large tmp)"
+# What stages do not do is done as ever.
+expect 0 '' ANY -- "$NIGH" dedup --memory 200K "${inputs[@]}" -o out.jsonl --pairs pairs.jsonl
+grep -q 'in stages' .err && fail 'stages with pairs'
+same plain.jsonl out.jsonl
+
 # What is refused, with nothing written.
+expect 2 '' ANY -- "$NIGH" dedup --work pages/work pages -o never.jsonl
+contains .err "--work 'pages/work' is in the folder 'pages', which is read"
+[[ ! -e pages/work ]] || fail 'a work folder'
 rm -f never.jsonl
 printf '{"text":"one more"}\n' >> c.jsonl
 expect 2 '' "nigh: 'c.jsonl': has changed since the plan was made; begin again in an empty directory" -- \
