@@ -94,8 +94,9 @@ static void add_column(struct planning *planning, uint32_t column) {
 /* The columns of one plane, in the order of the bits. */
 static void add_plane(struct planning *planning, const uint64_t *plane) {
     for (uint32_t first = 0; first < planning->width_bits; first += 64) {
-        const uint32_t bits = planning->width_bits - first < 64 ? planning->width_bits - first : 64;
-        uint64_t left = (plane == NULL ? UINT64_MAX : plane[first / 64]) & UINT64_MAX >> (64 - bits);
+        const uint32_t bits = planning->width_bits - first;
+        uint64_t left = plane == NULL ? UINT64_MAX : plane[first / 64];
+        if (bits < 64) left &= (UINT64_C(1) << bits) - 1;
         for (; left != 0; left &= left - 1) add_column(planning, first + (uint32_t)__builtin_ctzll(left));
     }
     for (uint32_t polarity = 0; polarity < 2; polarity++)
