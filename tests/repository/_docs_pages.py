@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of pages share: which pages there are, their links, and the command lines in them."""
 
+import functools
 import os
 import re
 import shlex
@@ -103,11 +104,17 @@ def nigh_commands(line):
     return [command[1:] for command in commands if command[:1] == ["nigh"]]
 
 
+@functools.cache
+def helped_by(words):
+    """What the tool says against words with --help among them; None where nothing."""
+    run = subprocess.run([NIGH, *words], capture_output=True, text=True, check=False)
+    return None if run.returncode == 0 else run.stderr.splitlines()[0]
+
+
 def parse_problem(words):
     """What the tool's own tables say against a command: with --help it looks at every word, and does nothing.
 
     Words in capitals stand for something; a command that is only named may end in an option without its value."""
     at = 1 if len(words) < 2 or words[0] not in FAMILIES else 2
-    run = subprocess.run([NIGH, *words[:at], "--help", *words[at:]], capture_output=True, text=True, check=False)
-    problem = None if run.returncode == 0 else run.stderr.splitlines()[0]
+    problem = helped_by((*words[:at], "--help", *words[at:]))
     return None if problem is None or re.search(r"not '[A-Z]+'$|needs a value|command 'COMMAND'", problem) else problem

@@ -7,7 +7,7 @@ docs/getting-started.md are run and print what stands there.
 In every page, each `nigh ...` in a block of code, and each that stands between backquotes, goes through the tool's own
 option tables.  In the two pages that are run, a block is run where it begins with a prompt, in a copy of examples/data,
 in the order of the page; a block in which nothing has a prompt is for machines that are larger, or not here, and is
-only parsed.  Times, rates, kernels and numbers of threads may be others than on the page.
+only parsed.  Times, rates, kernels, numbers of threads and sizes of work files may be others than on the page.
 """
 
 import os
@@ -53,6 +53,7 @@ CHANGING = [
     (r"\d+(\.\d+)? (s|ms|us)\b", "T"),
     (r"[\d,]+/s\b", "R"),
     (r"\d+ MB/s\b", "R"),
+    (r"\d+ KB of work files", "W"),
     (r"kernel \w+", "kernel K"),
     (r"\d+ threads?", "N threads"),
     (r"nigh-[\w.-]+\.(whl|deb)", "PACKAGE"),
