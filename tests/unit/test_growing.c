@@ -114,6 +114,46 @@ static void test_memory_limit(void **state) {
     nigh_growing_finder_free(finder);
 }
 
+/* Few queries have a way of their own: the same matches, with parts of tables, of scans, and a tail. */
+static void test_few(void **state) {
+    for (unsigned method = 0; method < 2; method++) {
+        const nigh_finder_options options = options_for(method == 0 ? NIGH_FINDER_TABLES : NIGH_FINDER_SCAN);
+        nigh_growing_finder *finder = NULL;
+        nigh_error error;
+        uint64_t rows[ROWS];
+        fill(rows, ROWS);
+        assert_ok(nigh_growing_finder_new(*state, &options, &finder, &error), &error);
+        finder->tail_most = 40;
+        for (size_t i = 0; i < ROWS; i++)
+            assert_ok(nigh_growing_finder_add(finder, (const uint8_t *)&rows[i], 1, &error), &error);
+        assert_true(finder->parts.count > 1 && finder->tail_rows > 0);
+        for (size_t first = 0; first < ROWS; first += NIGH__GROWING_FEW / 2) {
+            uint64_t queries[NIGH__GROWING_FEW];
+            nigh_match few[NIGH__GROWING_FEW];
+            nigh_find_options find;
+            nigh_results *results = NULL;
+            for (size_t i = 0; i < NIGH__GROWING_FEW; i++)
+                queries[i] = i % 3 == 0 ? nigh__mix(i + 99999) : rows[(first + i) % ROWS] ^ UINT64_C(1) << i % 64;
+            nigh_find_options_init(&find);
+            find.mode = NIGH_FIND_FIRST;
+            assert_true(nigh__growing_takes_few(finder, NIGH__GROWING_FEW));
+            assert_false(nigh__growing_takes_few(finder, NIGH__GROWING_FEW + 1));
+            assert_ok(nigh__growing_first(finder, queries, NIGH__GROWING_FEW, few, &error), &error);
+            assert_ok(
+                nigh_growing_finder_find(finder, (const uint8_t *)queries, NIGH__GROWING_FEW, &find, &results, &error),
+                &error);
+            for (size_t i = 0; i < NIGH__GROWING_FEW; i++) {
+                size_t count;
+                const nigh_match *match = nigh_results_matches(results, i, &count);
+                assert_int_equal(few[i].document, count == 0 ? NIGH_ALL_64 : match->document);
+                if (count != 0) assert_int_equal(few[i].distance, match->distance);
+            }
+            nigh_results_free(results);
+        }
+        nigh_growing_finder_free(finder);
+    }
+}
+
 /* ------------------------------------------------------------------- no memory */
 
 /* Adds and asks; where it fails, what was added before is still there, and nothing else. */
@@ -172,8 +212,8 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_refused_queries), cmocka_unit_test(test_built),
-        cmocka_unit_test(test_memory_limit), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_queries), cmocka_unit_test(test_built),
+        cmocka_unit_test(test_few),     cmocka_unit_test(test_memory_limit),    cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }
