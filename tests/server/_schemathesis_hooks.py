@@ -32,3 +32,15 @@ def map_path_parameters(_context, path_parameters):
     if path_parameters and "id" in path_parameters and number % 3 == 0:
         path_parameters["id"] = f"d{number % 50}"
     return path_parameters
+
+
+@schemathesis.hook
+def map_body(_context, body):
+    """A search for what is there, half of the time; as it was made, the other half."""
+    number = next(NUMBERS)
+    if isinstance(body, dict) and number % 2:
+        if isinstance(body.get("id"), str):
+            body["id"] = f"d{number % 50}"
+        if isinstance(body.get("signature"), str):
+            body["signature"] = f"{number * 0x9e3779b97f4a7c15 % (1 << 64):016x}"
+    return body
