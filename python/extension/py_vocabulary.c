@@ -2,17 +2,20 @@
 /* Vocabularies as bytes: counted of some documents, and one made of those of several parts. */
 #include "py_nigh.h"
 
-static nigh_status count(const nigh_signer_options *options, struct py_input *input, nigh_vocabulary **out) {
-    struct py_call *call = input->call;
-    nigh_vocabulary_options counting;
-    nigh_text_reader *reader = NULL;
-    nigh_vocabulary_options_init(&counting);
-    counting.threads = 1;
-    nigh_status status = py_input_open(input, &reader);
-    if (status == NIGH_OK)
-        status = nigh_vocabulary_count(call->state->context, options, reader, &counting, out, &call->error);
-    nigh_text_reader_close(reader);
-    return status;
+struct counting {
+    struct py_call *call;
+    nigh_signer_options signer;
+    nigh_vocabulary *vocabulary;
+};
+
+static nigh_status count(void *user, nigh_text_reader *reader) {
+    struct counting *counting = user;
+    struct py_call *call = counting->call;
+    nigh_vocabulary_options options;
+    nigh_vocabulary_options_init(&options);
+    options.threads = 1;
+    return nigh_vocabulary_count(call->state->context, &counting->signer, reader, &options, &counting->vocabulary,
+                                 &call->error);
 }
 
 static PyObject *bytes_of(nigh_vocabulary *vocabulary) {
@@ -28,20 +31,19 @@ static PyObject *vocabulary_count(PyObject *module, PyObject *arguments) {
     PyObject *given, *signer;
     struct py_call call;
     struct py_input input;
-    nigh_signer_options options;
-    nigh_vocabulary *vocabulary = NULL;
+    struct counting counting = {.call = &call};
     if (!PyArg_ParseTuple(arguments, "OO", &given, &signer)) return NULL;
-    if (py_signer_options_fill(py_state_of(module), signer, &options) != 0) return NULL;
-    if (!nigh_signer_needs_vocabulary(&options)) Py_RETURN_NONE;
+    if (py_signer_options_fill(py_state_of(module), signer, &counting.signer) != 0) return NULL;
+    if (!nigh_signer_needs_vocabulary(&counting.signer)) Py_RETURN_NONE;
     py_call_begin(&call, py_state_of(module), Py_None);
     int failed = py_input_init(&input, &call, given, Py_None);
     if (!failed) {
         py_call_release(&call);
-        failed = py_call_end(&call, count(&options, &input, &vocabulary));
+        failed = py_call_end(&call, py_input_read(&input, count, &counting));
     }
     py_input_release(&input);
     py_call_clear(&call);
-    return failed ? NULL : bytes_of(vocabulary);
+    return failed ? NULL : bytes_of(counting.vocabulary);
 }
 
 static nigh_status parse_all(struct py_state *state, PyObject *list, nigh_vocabulary **parts, nigh_error *error) {
