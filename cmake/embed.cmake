@@ -4,7 +4,7 @@
 
 set(types html "text/html; charset=utf-8" css "text/css; charset=utf-8" js "text/javascript; charset=utf-8"
           svg "image/svg+xml" json "application/json")
-set(code "/* Made of server/page/ by cmake/embed.cmake. */\n#include \"page.h\"\n")
+set(code "/* Made of server/page/ by cmake/embed.cmake. */\n#include \"served_page.h\"\n")
 set(table "")
 foreach(file IN LISTS FILES)
     file(READ "${FOLDER}/${file}" hex HEX)

@@ -8,7 +8,7 @@
 
 #include "comparing.h"
 #include "describe.h"
-#include "page.h"
+#include "served_page.h"
 #include "server.h"
 
 #define COLLECTION "/v1/collections/{c}"

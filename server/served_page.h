@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page, its style and its script, and the description of the API: files of server/page/, built in. */
-#ifndef NIGH_SERVER_PAGE_H
-#define NIGH_SERVER_PAGE_H
+#ifndef NIGH_SERVER_SERVED_PAGE_H
+#define NIGH_SERVER_SERVED_PAGE_H
 
 #include "request.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "page.h"
+#include "served_page.h"
 
 #include <string.h>
 
