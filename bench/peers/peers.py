@@ -52,14 +52,15 @@ def arguments():
                         "semhash, usearch, hnswlib, faiss, or one way of them such as 'faiss hnsw' (default: all)")
     parser.add_argument("--tasks", **names, default=TASKS, help="dedup, clustered, topsig, minilm (default: all)")
     parser.add_argument("--build-only", action="store_true", help="of the nearest: build what is searched, and keep it")
-    parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND", help="run what is measured under this, "
-                        "such as a lock; not what is built before it")
+    parser.add_argument("--under", type=str.split, default=[], metavar="COMMAND",
+                        help="run what is measured under this, such as a lock; not what is built before it")
     parser.add_argument("--limit-seconds", **whole, help="for one run of a contender (default 1800)")
     parser.add_argument("--cpu", action="store_true", help="tell searches by processor time: others share the machine")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that all of it works")
     parser.add_argument("--work", default="build/bench/peers", help="where environments and data are kept")
     parser.add_argument("--build", default="build", help="where the tool was built")
-    parser.add_argument("--join", nargs="+", metavar="FILE", help="run nothing: tables of what earlier runs wrote by --json")
+    parser.add_argument("--join", nargs="+", metavar="FILE",
+                        help="run nothing: tables of what earlier runs wrote by --json")
     parser.add_argument("--json", metavar="FILE", help="where to write every figure (default: peers.json in --work)")
     options = parser.parse_args()
     for name, sizes in USUAL.items():

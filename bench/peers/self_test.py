@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what contenders are judged by: self_test.py NIGH, the tool.  Exit 1 with the first thing that is wrong."""
 
+import contextlib
+import io
+import json
 import sys
 import tempfile
 from pathlib import Path
 
 import documents
 import numpy
+import peers
 import tables
 import truth
 from contender import recall_of
@@ -75,11 +79,26 @@ def check_verdicts():
     assert tables.nearest_verdict(near, 1, 0.95).endswith("best peer (good): 3 times NOT reached")
 
 
+def check_joined(folder):
+    """Of what was measured twice the later file counts, and rows of both stand in one table."""
+    point = {"threads": 1, "setting": 1, "recall": 0.96, "rate": 300, "processor_rate": 300}
+    row = {"rows": 10, "build": 1, "build_processor": 1, "index_bytes": 10, "call": "called"}
+    runs = {"first": {"nigh graph": 7, "peer": 100}, "second": {"nigh graph": 300}}
+    for name, rates in runs.items():
+        rows = [{**row, "contender": found, "points": [{**point, "rate": rate}]} for found, rate in rates.items()]
+        told = {"tables": [{"task": "nearest", "set": "rows", "about": "some", "rows": rows}]}
+        (folder / name).write_text(json.dumps(told))
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        peers.show_joined([folder / name for name in runs])
+    assert "nigh graph 3.0 times the best peer (peer): 3 times reached" in shown.getvalue(), shown.getvalue()
+
+
 def main():
     tool = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         check_truth(tool, Path(folder))
         check_judging(tool, Path(folder))
+        check_joined(Path(folder))
     check_nearest()
     check_verdicts()
 

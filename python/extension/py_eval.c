@@ -122,8 +122,7 @@ static nigh_status compare(void *user) {
     struct comparing *comparing = user;
     struct evaluating *evaluating = &comparing->evaluating;
     comparing->options.progress = &evaluating->call.progress;
-    return nigh_eval_pairs_measure(evaluating->corpus, &comparing->options, &comparing->pairs,
-                                   &evaluating->call.error);
+    return nigh_eval_pairs_measure(evaluating->corpus, &comparing->options, &comparing->pairs, &evaluating->call.error);
 }
 
 static PyObject *eval_signatures(PyObject *module, PyObject *arguments) {

@@ -195,7 +195,8 @@ static PyObject *take(PyObject *object, PyObject *arguments) {
     struct taking taking = {0};
     struct py_call call;
     int add = 0;
-    if (!PyArg_ParseTuple(arguments, "OnOOp", &given, &taking.count, &ids, &values, &add) || enter(self) != 0) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OnOOp", &given, &taking.count, &ids, &values, &add) || enter(self) != 0)
+        return NULL;
     py_call_begin(&call, self->state, Py_None);
     int failed = taking_fill(&taking, self, given) || take_ids(&taking, ids) || take_values(&taking, values);
     if (!failed) {

@@ -159,8 +159,8 @@ class Live:
         """The same, giving the answers as they come; of a generator some are read ahead."""
         names = None if ids is None else iter(ids)
         for group in self._groups(data, column, id):
-            own = group.ids if names is None else tuple(itertools.islice(names, group.count))
-            yield from _found(self._core.take(group.given, group.count, own, group.values, True))
+            own = group.ids if names is None else tuple(itertools.islice(names, group.number))
+            yield from _found(self._core.take(group.given, group.number, own, group.values, True))
 
     def _groups(self, data: Any, column: str, id: Optional[str]) -> Iterator[_Group]:
         """So many at a time."""
@@ -226,7 +226,7 @@ class _Group(NamedTuple):
     """Some documents: texts or rows, and what else there is of them."""
 
     given: Any
-    count: int
+    number: int
     ids: Optional[tuple[Any, ...]] = None
     values: Optional[tuple[tuple[Value, ...], ...]] = None
 
