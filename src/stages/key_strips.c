@@ -46,8 +46,10 @@ nigh_status nigh__strip_writer_add(struct nigh__strip_writer *strips, const uint
     uint32_t *high = strips->keys + strips->used;
     uint32_t *low = high + (size_t)strips->bands * ROOM;
     const bool lows = strips->documents >= strips->narrow;
-    for (uint32_t i = 0; i < strips->bands; i++) high[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + i * 8 + 4);
-    for (uint32_t i = 0; lows && i < strips->bands; i++) low[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + i * 8);
+    for (uint32_t i = 0; i < strips->bands; i++)
+        high[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + (size_t)i * 8 + 4);
+    for (uint32_t i = 0; lows && i < strips->bands; i++)
+        low[i * ROOM] = keys == NULL ? 0 : nigh__load32(keys + (size_t)i * 8);
     strips->documents++;
     return ++strips->used == NIGH__STRIP_KEYS ? nigh__strip_writer_finish(strips, error) : NIGH_OK;
 }
