@@ -142,11 +142,10 @@ static struct cost run(const struct bench *bench, const struct words *words) {
     while (wait4(child, &status, 0, &usage) < 0)
         if (errno != EINTR) measure_fail(bench->tool, "cannot be waited for");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) measure_fail(bench->tool, "failed");
-    return (struct cost){
-        .wall = measure_wall() - start,
-        .processor = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
-        .peak = (uint64_t)usage.ru_maxrss * 1024};
+    return (struct cost){.wall = measure_wall() - start,
+                         .processor = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                                      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
+                         .peak = (uint64_t)usage.ru_maxrss * 1024};
 }
 
 static void say_inputs(const struct bench *bench, struct words *words) {
@@ -195,8 +194,8 @@ static struct cost run_stage(const struct bench *bench, const char *stage, uint3
 static struct cost run_all(const struct bench *bench, const char *shards, const char *processes) {
     struct words words = command(bench);
     measure_folder_remove(bench->work);
-    const char *const more[] = {"--work", bench->work, "--shards", shards, "--processes", processes,
-                                "-o",     bench->staged};
+    const char *const more[] = {"--work",      bench->work, "--shards", shards,
+                                "--processes", processes,   "-o",       bench->staged};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) say(&words, more[i]);
     say_inputs(bench, &words);
     return run(bench, &words);
@@ -272,12 +271,8 @@ static const char usage[] =
     "  --quick         20000 documents: to see that it works\n";
 
 int main(int count, char **arguments) {
-    static struct bench bench = {.tool = "build/nigh",
-                                 .memory = "4G",
-                                 .documents = 1000000,
-                                 .files = 8,
-                                 .shards = 8,
-                                 .most_plain = 30000000};
+    static struct bench bench = {
+        .tool = "build/nigh", .memory = "4G", .documents = 1000000, .files = 8, .shards = 8, .most_plain = 30000000};
     const struct measure_option options[] = {
         {.name = "documents", .number = &bench.documents, .least = 1, .most = 10000000000, .quick = 20000},
         {.name = "files", .number = &bench.files, .least = 1, .most = MAX_FILES},

@@ -275,8 +275,7 @@ static nigh_status all_write(struct writing *writing, nigh_error *error) {
         nigh__rereading_explain(writing->dedup->source, error);
         return batch->status;
     }
-    if (writing->left)
-        return fail_changed(nigh__rereading_name(writing->dedup->source), error);
+    if (writing->left) return fail_changed(nigh__rereading_name(writing->dedup->source), error);
     return nigh__rereading_check(writing->dedup->source, writing->reader, error);
 }
 

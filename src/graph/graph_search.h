@@ -60,7 +60,7 @@ struct nigh__graph_answer {
     uint64_t compared; /* nodes, by their sketches or whole; groups and centres are not counted */
     uint64_t whole;    /* nodes whose distance is known: if all of the graph, the answer is exact */
     uint64_t depth;    /* nodes of the pool nearer than the last of k rows; all, where fewer were found */
-    bool beyond;       /* nodes left the pool, or were not looked at, that are nearer than it may be: nothing is exact */
+    bool beyond; /* nodes left the pool, or were not looked at, that are nearer than it may be: nothing is exact */
 };
 
 /* What a thread works with; all memory that a search takes belongs to it, so that a fault may jump out of one. */

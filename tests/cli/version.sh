@@ -8,10 +8,11 @@ version=$(sed -n 's/^#define NIGH_VERSION_[A-Z]* //p' "$NIGH_SOURCE_DIR/include/
 expect 0 ANY '' -- "$NIGH" --version
 [[ $(sed -n 1p .out) == "nigh $version" ]] || fail 'first line'
 [[ $(sed -n 2p .out) == "library   $version" ]] || fail 'second line'
+grep -qE '^commit    ([0-9a-f]{40}(, with changes)?|unknown)$' .out || fail 'commit'
 grep -qE '^compiler  (gcc|clang) [0-9]+' .out || fail 'compiler'
 grep -qE '^kernel    [a-z0-9_]+; this build has .*generic' .out || fail 'kernel'
 grep -qE '^parts     (core only|[a-z ]+)$' .out || fail 'parts'
-[[ $(wc -l < .out) == 5 ]] || fail 'five lines'
+[[ $(wc -l < .out) == 6 ]] || fail 'six lines'
 cp .out version
 expect 0 "$(cat version)" '' -- "$NIGH" -V
 
