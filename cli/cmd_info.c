@@ -459,90 +459,151 @@ static nigh_status print_table(struct cli_job *job, const struct told *told) {
     return NIGH_OK;
 }
 
+/* A field of an info struct, and what it is called in JSON. */
+enum field_kind { FIELD_U64, FIELD_U32, FIELD_FLAG, FIELD_SHARE };
+struct json_field {
+    const char *name;
+    size_t offset;
+    enum field_kind kind;
+};
+#define INFO_FIELD(name, field, kind) \
+    { name, offsetof(nigh_collection_info, field), kind }
+#define SEGMENT_FIELD(name, field, kind) \
+    { name, offsetof(nigh_segment_info, field), kind }
+#define LOGS_FIELD(name, field, kind) \
+    { name, offsetof(nigh_logs_info, field), kind }
+
+static const struct json_field info_fields[] = {
+    INFO_FIELD("signatures", signatures, FIELD_U64),
+    INFO_FIELD("width_bits", width_bits, FIELD_U32),
+    INFO_FIELD("ids", has_ids, FIELD_FLAG),
+    INFO_FIELD("metadata", has_metadata, FIELD_FLAG),
+    INFO_FIELD("weights", has_weights, FIELD_FLAG),
+    INFO_FIELD("masks", has_masks, FIELD_FLAG),
+    INFO_FIELD("text_bytes", text_bytes, FIELD_U64),
+    INFO_FIELD("keys", key_count, FIELD_U32),
+    INFO_FIELD("vocabulary_bytes", vocabulary_bytes, FIELD_U64),
+    INFO_FIELD("bytes", bytes, FIELD_U64),
+    INFO_FIELD("sequence", sequence, FIELD_U64),
+    INFO_FIELD("damaged_manifests", damaged_manifests, FIELD_U64),
+    INFO_FIELD("sliced_segments", sliced_segments, FIELD_U32),
+    INFO_FIELD("damaged_lists", damaged_lists, FIELD_U32),
+    INFO_FIELD("list_bytes", list_bytes, FIELD_U64),
+    INFO_FIELD("fitted_segments", fitted_segments, FIELD_U32),
+    INFO_FIELD("graph_segments", graph_segments, FIELD_U32),
+    INFO_FIELD("damaged_graphs", damaged_graphs, FIELD_U32),
+    INFO_FIELD("graph_bytes", graph_bytes, FIELD_U64),
+    INFO_FIELD("masked_graphs", masked_graphs, FIELD_U32),
+    INFO_FIELD("graph_recall", graph_recall, FIELD_SHARE),
+    INFO_FIELD("column_segments", column_segments, FIELD_U32),
+    INFO_FIELD("damaged_columns", damaged_columns, FIELD_U32),
+    INFO_FIELD("column_bytes", column_bytes, FIELD_U64),
+    INFO_FIELD("table_segments", table_segments, FIELD_U32),
+    INFO_FIELD("damaged_tables", damaged_tables, FIELD_U32),
+    INFO_FIELD("table_bytes", table_bytes, FIELD_U64),
+    {NULL, 0, FIELD_U64},
+};
+static const struct json_field logs_fields[] = {
+    LOGS_FIELD("logs", logs, FIELD_U64),
+    LOGS_FIELD("log_documents", documents, FIELD_U64),
+    LOGS_FIELD("log_bytes", bytes, FIELD_U64),
+    {NULL, 0, FIELD_U64},
+};
+/* Up to the form of its tables, and from there on. */
+static const struct json_field segment_fields[] = {
+    SEGMENT_FIELD("signatures", signatures, FIELD_U64),
+    SEGMENT_FIELD("bytes", bytes, FIELD_U64),
+    SEGMENT_FIELD("slices", slices, FIELD_U32),
+    SEGMENT_FIELD("slice_width", slice_width, FIELD_U32),
+    SEGMENT_FIELD("list_bytes", list_bytes, FIELD_U64),
+    SEGMENT_FIELD("graph_degree", graph_degree, FIELD_U32),
+    SEGMENT_FIELD("graph_edges", graph_edges, FIELD_U64),
+    SEGMENT_FIELD("graph_bytes", graph_bytes, FIELD_U64),
+    SEGMENT_FIELD("graph_recall", graph_recall, FIELD_SHARE),
+    SEGMENT_FIELD("graph_masked", graph_masked, FIELD_FLAG),
+    SEGMENT_FIELD("column_bytes", column_bytes, FIELD_U64),
+    SEGMENT_FIELD("tables", tables, FIELD_U32),
+    {NULL, 0, FIELD_U64},
+};
+static const struct json_field table_fields[] = {
+    SEGMENT_FIELD("table_radius", table_radius, FIELD_U32),
+    SEGMENT_FIELD("table_probes", table_probes, FIELD_U32),
+    SEGMENT_FIELD("table_bytes", table_bytes, FIELD_U64),
+    {NULL, 0, FIELD_U64},
+};
+
+/* Of the struct `from`, all fields of a table. */
+static void json_fields(struct cli_sink *out, const struct json_field *field, const void *from) {
+    for (; field->name != NULL; field++) {
+        const void *at = (const char *)from + field->offset;
+        switch (field->kind) {
+        case FIELD_U64:
+            cli_sink_json_count(out, field->name, *(const uint64_t *)at);
+            break;
+        case FIELD_U32:
+            cli_sink_json_count(out, field->name, *(const uint32_t *)at);
+            break;
+        case FIELD_FLAG:
+            cli_sink_format(out, ",\"%s\":%s", field->name, *(const int *)at != 0 ? "true" : "false");
+            break;
+        case FIELD_SHARE:
+            cli_sink_format(out, ",\"%s\":%.4f", field->name, *(const double *)at);
+            break;
+        }
+    }
+}
+
+static const char *form_name(const nigh_segment_info *segment) {
+    if (segment->tables == 0) return "none";
+    return segment->table_form == NIGH_TABLES_SORTED ? "sorted" : "permuted";
+}
+
+static void json_segment(struct cli_sink *out, const nigh_segment_info *segment) {
+    cli_sink_text(out, "{\"number\":");
+    cli_sink_number(out, segment->number);
+    cli_sink_json_count(out, "documents", segment->documents);
+    if (segment->deleted != 0) cli_sink_json_count(out, "deleted", segment->deleted);
+    json_fields(out, segment_fields, segment);
+    cli_sink_format(out, ",\"table_form\":\"%s\"", form_name(segment));
+    json_fields(out, table_fields, segment);
+    cli_sink_text(out, "}");
+}
+
 static nigh_status json_segments(struct cli_job *job, const nigh_collection *collection, uint32_t segments) {
-    struct cli_sink *out = job->out;
-    cli_sink_text(out, ",\"segments\":[");
+    cli_sink_text(job->out, ",\"segments\":[");
     for (uint32_t i = 0; i < segments; i++) {
         nigh_segment_info segment = {.size = sizeof segment};
         nigh_status status = nigh_collection_segment(collection, i, &segment, &job->error);
         if (status != NIGH_OK) return status;
-        cli_sink_text(out, i == 0 ? "{\"number\":" : ",{\"number\":");
-        cli_sink_number(out, segment.number);
-        cli_sink_json_count(out, "documents", segment.documents);
-        if (segment.deleted != 0) cli_sink_json_count(out, "deleted", segment.deleted);
-        cli_sink_json_count(out, "signatures", segment.signatures);
-        cli_sink_json_count(out, "bytes", segment.bytes);
-        cli_sink_json_count(out, "slices", segment.slices);
-        cli_sink_json_count(out, "slice_width", segment.slice_width);
-        cli_sink_json_count(out, "list_bytes", segment.list_bytes);
-        cli_sink_json_count(out, "graph_degree", segment.graph_degree);
-        cli_sink_json_count(out, "graph_edges", segment.graph_edges);
-        cli_sink_json_count(out, "graph_bytes", segment.graph_bytes);
-        cli_sink_format(out, ",\"graph_recall\":%.4f", segment.graph_recall);
-        cli_sink_format(out, ",\"graph_masked\":%s", segment.graph_masked ? "true" : "false");
-        cli_sink_json_count(out, "column_bytes", segment.column_bytes);
-        cli_sink_json_count(out, "tables", segment.tables);
-        cli_sink_format(out, ",\"table_form\":\"%s\"",
-                        segment.tables == 0                        ? "none"
-                        : segment.table_form == NIGH_TABLES_SORTED ? "sorted"
-                                                                   : "permuted");
-        cli_sink_json_count(out, "table_radius", segment.table_radius);
-        cli_sink_json_count(out, "table_probes", segment.table_probes);
-        cli_sink_json_count(out, "table_bytes", segment.table_bytes);
-        cli_sink_text(out, "}");
+        if (i > 0) cli_sink_text(job->out, ",");
+        json_segment(job->out, &segment);
     }
-    cli_sink_text(out, "]");
+    cli_sink_text(job->out, "]");
     return NIGH_OK;
+}
+
+static void json_kept(struct cli_sink *out, const nigh_model *model, uint64_t top) {
+    if (model == NULL) return;
+    cli_sink_text(out, ",\"model\":{");
+    json_model(out, model, top);
+    cli_sink_text(out, "}");
 }
 
 static nigh_status print_json(struct cli_job *job, const struct told *told) {
     const nigh_collection *collection = told->collection;
     const nigh_collection_info *info = &told->info;
-    const nigh_model *model = told->model;
     const struct cli_number *top = &((const struct info_values *)job->values)->top;
     struct cli_sink *out = job->out;
     cli_sink_text(out, "{\"collection\":");
     cli_sink_json(out, job->operands[0], strlen(job->operands[0]));
     cli_sink_json_count(out, "documents", info->documents - info->deleted);
     if (info->deleted != 0) cli_sink_json_count(out, "deleted", info->deleted);
-    cli_sink_json_count(out, "signatures", info->signatures);
-    cli_sink_json_count(out, "width_bits", info->width_bits);
-    cli_sink_format(out, ",\"ids\":%s", info->has_ids ? "true" : "false");
-    cli_sink_format(out, ",\"metadata\":%s", info->has_metadata ? "true" : "false");
-    cli_sink_format(out, ",\"weights\":%s", info->has_weights ? "true" : "false");
-    cli_sink_format(out, ",\"masks\":%s", info->has_masks ? "true" : "false");
-    cli_sink_json_count(out, "text_bytes", info->text_bytes);
-    cli_sink_json_count(out, "keys", info->key_count);
-    cli_sink_json_count(out, "vocabulary_bytes", info->vocabulary_bytes);
-    cli_sink_json_count(out, "bytes", info->bytes);
-    cli_sink_json_count(out, "sequence", info->sequence);
-    cli_sink_json_count(out, "damaged_manifests", info->damaged_manifests);
-    cli_sink_json_count(out, "sliced_segments", info->sliced_segments);
-    cli_sink_json_count(out, "damaged_lists", info->damaged_lists);
-    cli_sink_json_count(out, "list_bytes", info->list_bytes);
-    cli_sink_json_count(out, "fitted_segments", info->fitted_segments);
-    cli_sink_json_count(out, "graph_segments", info->graph_segments);
-    cli_sink_json_count(out, "damaged_graphs", info->damaged_graphs);
-    cli_sink_json_count(out, "graph_bytes", info->graph_bytes);
-    cli_sink_json_count(out, "masked_graphs", info->masked_graphs);
-    cli_sink_format(out, ",\"graph_recall\":%.4f", info->graph_recall);
-    cli_sink_json_count(out, "column_segments", info->column_segments);
-    cli_sink_json_count(out, "damaged_columns", info->damaged_columns);
-    cli_sink_json_count(out, "column_bytes", info->column_bytes);
-    cli_sink_json_count(out, "table_segments", info->table_segments);
-    cli_sink_json_count(out, "damaged_tables", info->damaged_tables);
-    cli_sink_json_count(out, "table_bytes", info->table_bytes);
-    cli_sink_json_count(out, "logs", told->logs.logs);
-    cli_sink_json_count(out, "log_documents", told->logs.documents);
-    cli_sink_json_count(out, "log_bytes", told->logs.bytes);
+    json_fields(out, info_fields, info);
+    json_fields(out, logs_fields, &told->logs);
     cli_sink_text(out, ",\"scheme\":{");
     cli_scheme_json(out, nigh_collection_scheme(collection));
     cli_sink_text(out, "}");
-    if (model != NULL) {
-        cli_sink_text(out, ",\"model\":{");
-        json_model(out, model, top->given ? top->value : 0);
-        cli_sink_text(out, "}");
-    }
+    json_kept(out, told->model, top->given ? top->value : 0);
     json_tuning(out, collection, info, false);
     json_tuning(out, collection, info, true);
     nigh_status status = json_keys(job, collection, info);
