@@ -623,17 +623,7 @@ static bool holds_terms(struct cli_job *job) {
 
 /* What cannot be used is told, and the rest all the same. */
 static void tell_damage(struct cli_job *job, const nigh_collection *collection, const nigh_collection_info *info) {
-    const struct {
-        uint64_t segments;
-        const char *what;
-    } damaged[] = {{info->damaged_lists, "slice lists"},
-                   {info->damaged_graphs, "graph"},
-                   {info->damaged_columns, "columns"},
-                   {info->damaged_tables, "tables"}};
-    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++)
-        if (damaged[i].segments > 0)
-            cli_error(job, "'%s': the %s of %s cannot be used; see 'nigh check'", job->operands[0], damaged[i].what,
-                      cli_counted(damaged[i].segments, "segment", "segments").text);
+    cli_tell_damaged(job, info, "graph");
     const nigh_status tuned[] = {nigh_collection_tuning(collection, NULL, NULL),
                                  nigh_collection_tuning_ranked(collection, NULL, NULL)};
     for (size_t i = 0; i < 2; i++)

@@ -658,7 +658,7 @@ static int run(struct cli_job *job) {
                                       &searcher.collection, &job->error) != NIGH_OK)
         return cli_fail(job);
     cli_collection_look(job, job->operands[0], searcher.collection, &searcher.info);
-    if (searcher.options.method == NIGH_SEARCH_AUTO) cli_search_tell_damaged(job, &searcher.info);
+    if (searcher.options.method == NIGH_SEARCH_AUTO) cli_tell_damaged(job, &searcher.info, "graphs");
     int code = cli_inputs_open(job, searcher.members, &searcher.inputs) ? search_reported(&searcher) : cli_fail(job);
     cli_query_batch_release(&searcher.batch);
     free(searcher.id);

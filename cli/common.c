@@ -124,6 +124,20 @@ void cli_collection_look(struct cli_job *job, const char *path, const nigh_colle
                   cli_counted(info->damaged_manifests, "newer manifest is", "newer manifests are").text);
 }
 
+void cli_tell_damaged(struct cli_job *job, const nigh_collection_info *info, const char *graphs) {
+    const struct {
+        uint32_t segments;
+        const char *what;
+    } damaged[] = {{info->damaged_lists, "slice lists"},
+                   {info->damaged_graphs, graphs},
+                   {info->damaged_columns, "columns"},
+                   {info->damaged_tables, "tables"}};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++)
+        if (damaged[i].segments > 0)
+            cli_error(job, "'%s': the %s of %s cannot be used; see 'nigh check'", job->operands[0], damaged[i].what,
+                      cli_counted(damaged[i].segments, "segment", "segments").text);
+}
+
 /* How it can be mended, in words of the tool; NULL: the library's own hint will do. */
 static const char *hint_of(nigh_reason reason) {
     switch (reason) {

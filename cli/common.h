@@ -56,6 +56,9 @@ nigh_status cli_collection_open(struct cli_job *job, const char *path, const nig
 void cli_collection_look(struct cli_job *job, const char *path, const nigh_collection *collection,
                          nigh_collection_info *info);
 
+/* Says which of the files beside the segments of the first operand cannot be used; `graphs` is what to call these. */
+void cli_tell_damaged(struct cli_job *job, const nigh_collection_info *info, const char *graphs);
+
 /* Says what job->error says and returns the exit code: quiet where the reader of our output has gone. */
 int cli_fail(struct cli_job *job);
 

@@ -51,20 +51,6 @@ bool cli_search_hint(struct cli_job *job, const nigh_collection *collection, uin
     return true;
 }
 
-void cli_search_tell_damaged(struct cli_job *job, const nigh_collection_info *info) {
-    const struct {
-        uint32_t segments;
-        const char *what;
-    } damaged[] = {{info->damaged_lists, "slice lists"},
-                   {info->damaged_graphs, "graphs"},
-                   {info->damaged_columns, "columns"},
-                   {info->damaged_tables, "tables"}};
-    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++)
-        if (damaged[i].segments > 0)
-            cli_error(job, "'%s': the %s of %s cannot be used; see 'nigh check'", job->operands[0], damaged[i].what,
-                      cli_counted(damaged[i].segments, "segment", "segments").text);
-}
-
 size_t cli_search_count_collections(const struct cli_job *job) {
     size_t count = 1;
     for (; count < job->operand_count; count++) {

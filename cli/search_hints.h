@@ -9,9 +9,6 @@
 bool cli_search_hint(struct cli_job *job, const nigh_collection *collection, uint32_t width_bits,
                      const nigh_search_options *asked);
 
-/* Says which of the files beside segments cannot be used. */
-void cli_search_tell_damaged(struct cli_job *job, const nigh_collection_info *info);
-
 /* The first operand, and those right behind it that are collections too, sound or not: no query can be one. */
 size_t cli_search_count_collections(const struct cli_job *job);
 
