@@ -19,6 +19,11 @@ struct nigh__order {
 /* What a rule says of a document; less is better, and of equal ones the earlier document is. */
 uint64_t nigh__order_merit(nigh_keep_rule keep, uint64_t text_length, double score);
 
+/* Whether a document of that merit and number is preferred to another. */
+static inline bool nigh__order_prefers(uint64_t merit, uint64_t number, uint64_t other_merit, uint64_t other_number) {
+    return merit < other_merit || (merit == other_merit && number < other_number);
+}
+
 nigh_status nigh__order_init(const nigh_dedup *dedup, struct nigh__order *out, nigh_error *error);
 void nigh__order_release(const nigh_context *context, struct nigh__order *order);
 

@@ -9,6 +9,7 @@
  * Members go out as they come by, so that a million copies of one text take no memory.
  */
 #include "base/status.h"
+#include "dedup/order.h"
 #include "stages/stage_work.h"
 
 enum { MARK_0, MARK_1, TEXT, ID, MERIT };
@@ -54,14 +55,13 @@ static void begin_set(struct copying *copying, const uint64_t *record) {
     copying->first_merit = copying->best_merit = record[MERIT];
 }
 
-/* Who is first, and who is best: by merit, then by id. */
+/* Who is first, and who is best. */
 static void weigh(struct copying *copying, const uint64_t *record) {
     if (record[ID] < copying->first) {
         copying->first = record[ID];
         copying->first_merit = record[MERIT];
     }
-    if (record[MERIT] > copying->best_merit || (record[MERIT] == copying->best_merit && record[ID] > copying->best))
-        return;
+    if (!nigh__order_prefers(record[MERIT], record[ID], copying->best_merit, copying->best)) return;
     copying->best = record[ID];
     copying->best_merit = record[MERIT];
 }

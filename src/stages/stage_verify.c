@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/word_sort.h"
-#include "dedup/buckets.h"
 #include "dedup/sets.h"
+#include "stages/crowd_buckets.h"
 #include "stages/stage_work.h"
 
 /* A document, as it is sorted. */
@@ -24,12 +24,11 @@ struct deciding {
     nigh_dedup *dedup;
     struct nigh__gathered gathered;
     const uint64_t *bases;
-    struct nigh__array known;      /* of uint64_t, KNOWN_WORDS each */
-    struct nigh__array ids;        /* of uint64_t, ascending: of the dedup's documents */
-    struct nigh__sets *sets;       /* while they are read, */
-    const uint64_t *needed;        /* of these documents */
-    struct nigh__buckets *buckets; /* while candidates are added */
-    uint64_t crowd;
+    struct nigh__array known;          /* of uint64_t, KNOWN_WORDS each */
+    struct nigh__array ids;            /* of uint64_t, ascending: of the dedup's documents */
+    struct nigh__sets *sets;           /* while they are read, */
+    const uint64_t *needed;            /* of these documents */
+    struct nigh__crowd_buckets crowds; /* while candidates are added */
 };
 
 static nigh_status nonsense(const struct deciding *deciding, nigh_stage stage, uint32_t shard, nigh_error *error) {
@@ -152,30 +151,21 @@ static nigh_status add_pairs(void *user, uint32_t shard, const uint64_t *records
         const uint64_t a = document_of(deciding, records[i * NIGH__PAIR_WORDS]);
         const uint64_t b = document_of(deciding, records[i * NIGH__PAIR_WORDS + 1]);
         if (a >= b || b == deciding->ids.count) return nonsense(deciding, NIGH_STAGE_COMPONENTS, shard, error);
-        status = nigh__pair_queue_add(&deciding->buckets->deciding, a, b, error);
+        status = nigh__pair_queue_add(&deciding->crowds.buckets.deciding, a, b, error);
     }
     return status;
 }
 
-/* Members of a crowd come one after the other; it is looked at when the next begins. */
 static nigh_status add_members(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
     struct deciding *deciding = user;
-    struct nigh__buckets *buckets = deciding->buckets;
-    for (size_t i = 0; i < count; i++) {
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t *record = records + i * NIGH__CROWD_WORDS;
         const uint64_t document = document_of(deciding, record[2]);
         if (document == deciding->ids.count) return nonsense(deciding, NIGH_STAGE_COMPONENTS, shard, error);
-        if (buckets->members.count > 0 && record[0] != deciding->crowd) {
-            nigh_status status = nigh__buckets_compare(buckets, error);
-            if (status != NIGH_OK) return status;
-        }
-        deciding->crowd = record[0];
-        buckets->band = (uint32_t)record[1];
-        uint64_t *place = nigh__array_add(deciding->staged->context, &buckets->members, 1);
-        if (place == NULL) return nigh__no_memory(error, "for candidates");
-        *place = document;
+        status = nigh__crowd_buckets_add(&deciding->crowds, record[0], (uint32_t)record[1], document, error);
     }
-    return NIGH_OK;
+    return status;
 }
 
 static nigh_status find_candidates(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
@@ -183,21 +173,14 @@ static nigh_status find_candidates(struct nigh__candidates *candidates, struct n
     struct deciding *deciding = deciding_of(dedup);
     const nigh_staged *staged = deciding->staged;
     const uint32_t pairs = NIGH__COMPONENTS_TASKS + staged->shards + deciding->shard;
-    struct nigh__buckets buckets = {.dedup = NULL};
     (void)plan;
-    nigh_status status = nigh__buckets_init(candidates, gathered, NULL, &buckets, error);
-    deciding->buckets = &buckets;
+    nigh_status status = nigh__crowd_buckets_begin(candidates, gathered, &deciding->crowds, error);
     if (status == NIGH_OK)
         status = nigh__staged_each(staged, NIGH_STAGE_COMPONENTS, pairs, NIGH__PAIR_WORDS, add_pairs, deciding, error);
     if (status == NIGH_OK)
         status = nigh__staged_each(staged, NIGH_STAGE_COMPONENTS, pairs + staged->shards, NIGH__CROWD_WORDS,
                                    add_members, deciding, error);
-    if (status == NIGH_OK) status = nigh__buckets_compare(&buckets, error);
-    if (status == NIGH_OK) status = nigh__buckets_finish(&buckets, error);
-    dedup->info.truncated += buckets.truncated;
-    nigh__buckets_release(&buckets);
-    deciding->buckets = NULL;
-    return status;
+    return nigh__crowd_buckets_end(&deciding->crowds, status, dedup, error);
 }
 
 static nigh_status add_sets(void *user, uint32_t shard, const uint64_t *words, size_t left, nigh_error *error) {

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/sorter.h"
 #include "base/status.h"
+#include "dedup/order.h"
 #include "stages/task.h"
 
 #define SORTED_WORDS 4u /* mark (2), number, record */
@@ -86,13 +87,14 @@ static nigh_status add(nigh_task *task, nigh_records kind, const uint64_t *words
 
 /* -------------------------------------------------------------------- a set -- */
 
-/* By merit, and then by number, in which the members lie. */
 static const uint64_t *find_best(const struct copying *copying) {
     const uint64_t *members = copying->members.data;
     const uint64_t *best = record_at(copying, members[0]);
     for (size_t i = 1; i < copying->members.count; i++) {
         const uint64_t *record = record_at(copying, members[i]);
-        if (record[NIGH__SIGNED_MERIT] < best[NIGH__SIGNED_MERIT]) best = record;
+        if (nigh__order_prefers(record[NIGH__SIGNED_MERIT], record[NIGH__SIGNED_NUMBER], best[NIGH__SIGNED_MERIT],
+                                best[NIGH__SIGNED_NUMBER]))
+            best = record;
     }
     return best;
 }

@@ -11,8 +11,8 @@
 #include "base/sorter.h"
 #include "base/status.h"
 #include "base/word_sort.h"
-#include "dedup/buckets.h"
 #include "dedup/sets.h"
+#include "stages/crowd_buckets.h"
 #include "stages/task.h"
 
 #define KNOWN_WORDS 2u /* of a document: number, place of its set among the candidates */
@@ -26,10 +26,9 @@ struct deciding {
     struct nigh__array firsts;     /* of uint64_t: of each candidate its first document */
     struct nigh__sorter *pairs, *members;
     struct nigh__file file;
-    struct nigh__output output;    /* to it */
-    struct nigh__array words;      /* of uint64_t: features of one */
-    struct nigh__buckets *buckets; /* while candidates are added */
-    uint64_t crowd;
+    struct nigh__output output;        /* to it */
+    struct nigh__array words;          /* of uint64_t: features of one */
+    struct nigh__crowd_buckets crowds; /* while candidates are added */
 };
 
 static nigh_status begin(nigh_task *task, nigh_error *error) {
@@ -213,49 +212,33 @@ static struct deciding *deciding_of(const nigh_dedup *dedup) {
 }
 
 static nigh_status take_pair(nigh_task *task, const uint64_t *pair, nigh_error *error) {
-    const struct deciding *deciding = task->state;
+    struct deciding *deciding = task->state;
     uint64_t a = 0;
     uint64_t b = 0;
     nigh_status status = find_document(deciding, pair[0], NIGH_RECORDS_PAIRS, &a, error);
     if (status == NIGH_OK) status = find_document(deciding, pair[1], NIGH_RECORDS_PAIRS, &b, error);
     if (status == NIGH_OK && a == b) status = nigh__task_nonsense(task, NIGH_RECORDS_PAIRS, error);
-    return status == NIGH_OK ? nigh__pair_queue_add(&deciding->buckets->deciding, a, b, error) : status;
+    return status == NIGH_OK ? nigh__pair_queue_add(&deciding->crowds.buckets.deciding, a, b, error) : status;
 }
 
-/* Members of a crowd come one after the other; it is looked at when the next begins. */
 static nigh_status take_member(nigh_task *task, const uint64_t *record, nigh_error *error) {
     struct deciding *deciding = task->state;
-    struct nigh__buckets *buckets = deciding->buckets;
     uint64_t document = 0;
     nigh_status status = find_document(deciding, record[2], NIGH_RECORDS_CROWDS, &document, error);
-    if (status == NIGH_OK && buckets->members.count > 0 && record[0] != deciding->crowd)
-        status = nigh__buckets_compare(buckets, error);
     if (status != NIGH_OK) return status;
-    deciding->crowd = record[0];
-    buckets->band = (uint32_t)record[1];
-    uint64_t *place = nigh__array_add(task->context, &buckets->members, 1);
-    if (place == NULL) return nigh__no_memory(error, "for candidates");
-    *place = document;
-    return NIGH_OK;
+    return nigh__crowd_buckets_add(&deciding->crowds, record[0], (uint32_t)record[1], document, error);
 }
 
 static nigh_status find_candidates(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
                                    nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
     struct deciding *deciding = deciding_of(dedup);
-    struct nigh__buckets buckets = {.dedup = NULL};
     (void)plan;
-    nigh_status status = nigh__buckets_init(candidates, gathered, NULL, &buckets, error);
-    deciding->buckets = &buckets;
+    nigh_status status = nigh__crowd_buckets_begin(candidates, gathered, &deciding->crowds, error);
     if (status == NIGH_OK)
         status = nigh__task_each(deciding->task, deciding->pairs, NIGH__TASK_PAIR_WORDS, take_pair, error);
     if (status == NIGH_OK)
         status = nigh__task_each(deciding->task, deciding->members, NIGH__TASK_CROWD_WORDS, take_member, error);
-    if (status == NIGH_OK) status = nigh__buckets_compare(&buckets, error);
-    if (status == NIGH_OK) status = nigh__buckets_finish(&buckets, error);
-    dedup->info.truncated += buckets.truncated;
-    nigh__buckets_release(&buckets);
-    deciding->buckets = NULL;
-    return status;
+    return nigh__crowd_buckets_end(&deciding->crowds, status, dedup, error);
 }
 
 static nigh_status changed(nigh_error *error) {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/crowd_buckets.h"
+
+#include "base/status.h"
+
+nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                                      struct nigh__crowd_buckets *out, nigh_error *error) {
+    *out = (struct nigh__crowd_buckets){.crowd = 0};
+    return nigh__buckets_init(candidates, gathered, NULL, &out->buckets, error);
+}
+
+nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
+                                    uint64_t document, nigh_error *error) {
+    struct nigh__buckets *buckets = &crowds->buckets;
+    if (buckets->members.count > 0 && crowd != crowds->crowd) {
+        nigh_status status = nigh__buckets_compare(buckets, error);
+        if (status != NIGH_OK) return status;
+    }
+    crowds->crowd = crowd;
+    buckets->band = band;
+    uint64_t *place = nigh__array_add(buckets->dedup->context, &buckets->members, 1);
+    if (place == NULL) return nigh__no_memory(error, "for candidates");
+    *place = document;
+    return NIGH_OK;
+}
+
+nigh_status nigh__crowd_buckets_end(struct nigh__crowd_buckets *crowds, nigh_status status, nigh_dedup *dedup,
+                                    nigh_error *error) {
+    if (status == NIGH_OK) status = nigh__buckets_compare(&crowds->buckets, error);
+    if (status == NIGH_OK) status = nigh__buckets_finish(&crowds->buckets, error);
+    dedup->info.truncated += crowds->buckets.truncated;
+    nigh__buckets_release(&crowds->buckets);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buckets whose members come one after the other with the number of their crowd, as the stages hand them on. */
+#ifndef NIGH_STAGES_CROWD_BUCKETS_H
+#define NIGH_STAGES_CROWD_BUCKETS_H
+
+#include "dedup/buckets.h"
+
+struct nigh__crowd_buckets {
+    struct nigh__buckets buckets; /* its members are of the crowd at hand */
+    uint64_t crowd;
+};
+
+/* Whatever it returns, nigh__crowd_buckets_end() comes last. */
+nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
+                                      struct nigh__crowd_buckets *out, nigh_error *error);
+
+/* One more member.  A crowd is looked at when the next begins. */
+nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
+                                    uint64_t document, nigh_error *error);
+
+/* Looks at the last crowd where `status` is NIGH_OK, releases all, and returns how it went. */
+nigh_status nigh__crowd_buckets_end(struct nigh__crowd_buckets *crowds, nigh_status status, nigh_dedup *dedup,
+                                    nigh_error *error);
+
+#endif
