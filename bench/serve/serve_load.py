@@ -20,12 +20,14 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
+sys.path[:0] = [str(SOURCE / "tests" / "server")]
+from _beside import Beside  # noqa: E402
+
 CONNECTIONS = 64
 WITHIN = 31
 K = 10
@@ -215,13 +217,13 @@ def make_hashes(nigh, options):
     nigh.run("index", "-q", "hashes.nigh", "hashes.npy", "--lists", "slices", "--slice-width", 24)
 
 
-class Adder:
+class Adder(Beside):
     """Adds so many hashes a second, in a request each second, and notes how long each took."""
 
     def __init__(self, served, rows, rate):
+        super().__init__()
         self.served, self.rows, self.rate = served, rows, rate
-        self.took, self.added, self.ending = [], 0, threading.Event()
-        self.thread = threading.Thread(target=self.go)
+        self.took, self.added = [], 0
 
     def go(self):
         begun = time.monotonic()
@@ -233,14 +235,6 @@ class Adder:
             assert answer.count(b'"added":true') == self.rate, answer[:300]
             self.added += self.rate
             self.ending.wait(max(0, begun + self.added / self.rate - time.monotonic()))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending.set()
-        self.thread.join()
 
 
 def hashes(nigh, options):

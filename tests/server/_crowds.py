@@ -13,6 +13,8 @@ import threading
 import time
 import urllib.request
 
+from _beside import Beside
+
 NEWS = "/v1/collections/news"
 SEEN = "/v1/collections/seen"
 
@@ -31,24 +33,16 @@ def resident_bytes(process):
     return int(fields["RssAnon"].split()[0]) * 1024  # without mapped files, which the system may take back
 
 
-class Watch:
+class Watch(Beside):
     """The most memory that a process took while this was watching."""
 
     def __init__(self, process):
-        self.process, self.most, self.ending = process, 0, threading.Event()
-        self.thread = threading.Thread(target=self.look)
+        super().__init__()
+        self.process, self.most = process, 0
 
-    def look(self):
+    def go(self):
         while not self.ending.wait(0.02):
             self.most = max(self.most, resident_bytes(self.process))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending.set()
-        self.thread.join()
 
 
 def connect(server):
@@ -59,20 +53,19 @@ def head(path, *more):
     return "\r\n".join((f"POST {path} HTTP/1.1", "Host: localhost", *more, "", "")).encode()
 
 
-class Crowd:
+class Crowd(Beside):
     """Something that many connections do until it is over; `turn` is called again and again, for all of them."""
 
     def __init__(self, server, count, first=b"", turn=None, pause=0.0):
+        super().__init__()
         self.sockets = []
         self.turn, self.pause = turn, pause
-        self.ending = threading.Event()
         for _ in range(count):
             one = connect(server)
             if first:
                 one.sendall(first)
             one.setblocking(False)
             self.sockets.append(one)
-        self.thread = threading.Thread(target=self.go)
 
     def go(self):
         while self.turn and not self.ending.is_set():
@@ -84,13 +77,8 @@ class Crowd:
                     pass  # it was turned away, or does not take more just now
             self.ending.wait(max(0.001, self.pause - (time.monotonic() - begun)))
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
     def __exit__(self, *_):
-        self.ending.set()
-        self.thread.join()
+        super().__exit__()
         for one in self.sockets:
             one.close()
 
