@@ -260,8 +260,7 @@ static void print_kept(struct cli_sink *out, const nigh_model *model) {
                     cli_digits(info.bytes).text, (unsigned long long)info.name);
 }
 
-/* How it is searched where nobody says. */
-/* That of queries that count every bit once, or that of the others.  False: there is none. */
+/* How it is searched where nobody says: by queries that count every bit once, or by others.  False: there is none. */
 static bool find_tuning(const nigh_collection *collection, bool ranked, nigh_tuning *out) {
     *out = (nigh_tuning){.size = sizeof *out};
     return (ranked ? nigh_collection_tuning_ranked(collection, out, NULL)
@@ -299,11 +298,12 @@ static void print_documents(struct cli_sink *out, const nigh_collection_info *in
     if (info->documents > 0)
         cli_sink_format(out, "; %.1f%% of the documents %s", 100.0 * (double)copies / (double)info->documents,
                         info->model_bytes > 0 ? "have that of an earlier one" : "are exact copies");
+    cli_sink_text(out, "\n");
 }
 
-static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
-    print_documents(out, info);
-    cli_sink_format(out, "\n  width         %s bits\n", cli_digits(info->width_bits).text);
+/* What stands in the segments. */
+static void print_content(struct cli_sink *out, const nigh_collection_info *info) {
+    cli_sink_format(out, "  width         %s bits\n", cli_digits(info->width_bits).text);
     cli_sink_format(out, "  ids           %s\n", info->has_ids ? "yes" : "none: documents go by number");
     cli_sink_format(out, "  metadata      %s\n", info->has_metadata ? "yes" : "none");
     if (info->has_weights) cli_sink_text(out, "  weights       of every bit of every document\n");
@@ -319,28 +319,34 @@ static void print_summary(struct cli_sink *out, const nigh_collection_info *info
     cli_sink_format(out, "  bytes         %s", cli_digits(info->bytes).text);
     if (info->documents > 0) cli_sink_format(out, "; %.1f a document", (double)info->bytes / (double)info->documents);
     cli_sink_text(out, "\n");
-    if (info->sliced_segments > 0)
-        cli_sink_format(out, "  slice lists   of %s; %s\n",
-                        cli_counted(info->sliced_segments, "segment", "segments").text,
-                        cli_counted(info->list_bytes, "byte", "bytes").text);
+}
+
+/* "of 2 segments; 1,234 bytes", without the end of the line.  False: there are none. */
+static bool print_sidecars(struct cli_sink *out, const char *what, uint32_t segments, uint64_t bytes) {
+    if (segments == 0) return false;
+    cli_sink_format(out, "  %-14sof %s; %s", what, cli_counted(segments, "segment", "segments").text,
+                    cli_counted(bytes, "byte", "bytes").text);
+    return true;
+}
+
+/* What stands beside the segments. */
+static void print_beside(struct cli_sink *out, const nigh_collection_info *info) {
+    if (print_sidecars(out, "slice lists", info->sliced_segments, info->list_bytes)) cli_sink_text(out, "\n");
     if (info->fitted_segments > 0)
         cli_sink_format(out, "  probes        directed by a model fitted to %s\n",
                         cli_counted(info->fitted_segments, "segment", "segments").text);
     else if (info->sliced_segments > 0)
         cli_sink_text(out, "  probes        directed by the usual model, for no weights are kept to fit one to\n");
-    if (info->graph_segments > 0)
-        cli_sink_format(out, "  graph         of %s; %s; recall@10 %.3f%s\n",
-                        cli_counted(info->graph_segments, "segment", "segments").text,
-                        cli_counted(info->graph_bytes, "byte", "bytes").text, info->graph_recall,
-                        info->masked_graphs > 0 ? "; of masks" : "");
-    if (info->column_segments > 0)
-        cli_sink_format(out, "  columns       of %s; %s\n",
-                        cli_counted(info->column_segments, "segment", "segments").text,
-                        cli_counted(info->column_bytes, "byte", "bytes").text);
-    if (info->table_segments > 0)
-        cli_sink_format(out, "  tables        of %s; %s\n",
-                        cli_counted(info->table_segments, "segment", "segments").text,
-                        cli_counted(info->table_bytes, "byte", "bytes").text);
+    if (print_sidecars(out, "graph", info->graph_segments, info->graph_bytes))
+        cli_sink_format(out, "; recall@10 %.3f%s\n", info->graph_recall, info->masked_graphs > 0 ? "; of masks" : "");
+    if (print_sidecars(out, "columns", info->column_segments, info->column_bytes)) cli_sink_text(out, "\n");
+    if (print_sidecars(out, "tables", info->table_segments, info->table_bytes)) cli_sink_text(out, "\n");
+}
+
+static void print_summary(struct cli_sink *out, const nigh_collection_info *info) {
+    print_documents(out, info);
+    print_content(out, info);
+    print_beside(out, info);
     cli_sink_format(out, "  sequence      %s\n", cli_digits(info->sequence).text);
 }
 

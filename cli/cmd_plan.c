@@ -292,17 +292,8 @@ static int kinds_of_index(const struct plan_values *values) {
     return (values->lists == LISTS_SLICES) + values->graph + values->columns + values->tables;
 }
 
-static int set_options(struct planner *planner) {
-    struct cli_job *job = planner->job;
-    const struct plan_values *values = planner->values;
-    nigh_plan_options *asked = &planner->options;
-    if (job->operand_count > 1) return cli_usage(job->command, "one COLLECTION at most, not %zu", job->operand_count);
-    if ((job->operand_count == 1) == (values->rows != NULL))
-        return cli_usage(job->command, "give -n N or a COLLECTION");
-    if (job->operand_count == 1 && values->bits.given)
-        return cli_usage(job->command, "a COLLECTION says itself how wide it is; leave --bits out");
-    if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
-        return cli_usage(job->command, "--disk and --temporary go with --batch");
+/* Whether an index is all that is asked about; CLI_DONE, or wrong use. */
+static int check_index(const struct cli_job *job, const struct plan_values *values) {
     if (kinds_of_index(values) > 1)
         return cli_usage(job->command, "--lists slices, --graph, --columns and --tables: one at a time");
     if (kinds_of_index(values) > 0 &&
@@ -314,10 +305,33 @@ static int set_options(struct planner *planner) {
                          : values->columns ? "--columns"
                          : values->tables  ? "--tables"
                                            : "--lists slices");
+    return CLI_DONE;
+}
+
+/* Whether the options go together; CLI_DONE, or wrong use. */
+static int check_options(const struct cli_job *job, const struct plan_values *values) {
+    if (job->operand_count > 1) return cli_usage(job->command, "one COLLECTION at most, not %zu", job->operand_count);
+    if ((job->operand_count == 1) == (values->rows != NULL))
+        return cli_usage(job->command, "give -n N or a COLLECTION");
+    if (job->operand_count == 1 && values->bits.given)
+        return cli_usage(job->command, "a COLLECTION says itself how wide it is; leave --bits out");
+    if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
+        return cli_usage(job->command, "--disk and --temporary go with --batch");
+    const int index = check_index(job, values);
+    if (index != CLI_DONE) return index;
     if (values->matched != NULL && values->find != NIGH_FIND_ANY)
         return cli_usage(job->command, "--matched goes with --find any: who wants all does not stop at a match");
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
+    return CLI_DONE;
+}
+
+static int set_options(struct planner *planner) {
+    struct cli_job *job = planner->job;
+    const struct plan_values *values = planner->values;
+    nigh_plan_options *asked = &planner->options;
+    const int checked = check_options(job, values);
+    if (checked != CLI_DONE) return checked;
     asked->width_bits = (uint32_t)values->bits.value;
     asked->memory_bytes = asked->queries = asked->batch = 0;
     asked->recall = 1;

@@ -584,41 +584,54 @@ static bool read_among(struct searcher *searcher) {
                           &searcher->filter) == NIGH_OK;
 }
 
-static int search_opened(struct searcher *searcher) {
+/* Whether the collection is as the options have it; says what is not. */
+static bool collection_fits(const struct searcher *searcher) {
     struct cli_job *job = searcher->job;
     const struct cli_search_values *values = searcher->values;
     if (values->bits.given && values->bits.value != searcher->info.width_bits) {
         cli_error(job, "'%s' holds signatures of %u bits, not %llu", job->operands[0], searcher->info.width_bits,
                   (unsigned long long)values->bits.value);
-        return CLI_ERROR;
+        return false;
     }
     if (values->rank != NIGH_RANK_WEIGHTED && !cli_radius_fits(job, &values->radius, searcher->info.width_bits))
-        return CLI_ERROR;
-    if (!cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection)) return CLI_ERROR;
-    if (!read_among(searcher)) return cli_fail(job);
-    set_options(searcher);
+        return false;
+    return cli_scheme_fits(job, values->scheme, values->model, job->operands[0], searcher->collection);
+}
+
+/* What the scheme says of weights; false, having said so, where they are to rank by and there are none. */
+static bool look_at_scheme(struct searcher *searcher) {
     searcher->unsure = is_of(searcher->collection, NIGH_SCHEME_MINHASH);
     searcher->learned = is_of(searcher->collection, NIGH_SCHEME_LEARNED);
     searcher->sparse = is_of(searcher->collection, NIGH_SCHEME_TOPSIG);
-    if (searcher->unsure && values->rank == NIGH_RANK_WEIGHTED) {
-        cli_error(job,
-                  "'%s' holds minhash signatures, whose bits have no weights to rank by; leave out --rank weighted",
-                  job->operands[0]);
-        return CLI_ERROR;
-    }
+    if (!searcher->unsure || searcher->values->rank != NIGH_RANK_WEIGHTED) return true;
+    cli_error(searcher->job,
+              "'%s' holds minhash signatures, whose bits have no weights to rank by; leave out --rank weighted",
+              searcher->job->operands[0]);
+    return false;
+}
+
+/* For a batch, and for what is said of a match. */
+static bool make_room(struct searcher *searcher) {
+    const bool may_grow = searcher->info.table_segments > 0 && !searcher->values->batch.given;
     searcher->together = choose_batch(searcher);
-    const bool may_grow = searcher->info.table_segments > 0 && !values->batch.given;
     searcher->id = malloc(NIGH_MAX_ID_LENGTH + 1);
     searcher->snippet = malloc(SNIPPET_SHOWN);
-    if (searcher->id == NULL || searcher->snippet == NULL ||
-        !cli_query_batch_init(&searcher->batch, may_grow ? MOST_QUERIES : searcher->together,
-                              searcher->info.width_bits)) {
-        cli_error(job, "out of memory");
-        return CLI_ERROR;
-    }
+    if (searcher->id != NULL && searcher->snippet != NULL &&
+        cli_query_batch_init(&searcher->batch, may_grow ? MOST_QUERIES : searcher->together, searcher->info.width_bits))
+        return true;
+    cli_error(searcher->job, "out of memory");
+    return false;
+}
+
+static int search_opened(struct searcher *searcher) {
+    struct cli_job *job = searcher->job;
+    if (!collection_fits(searcher)) return CLI_ERROR;
+    if (!read_among(searcher)) return cli_fail(job);
+    set_options(searcher);
+    if (!look_at_scheme(searcher) || !make_room(searcher)) return CLI_ERROR;
     searcher->answers = (struct cli_answers){.sink = job->out,
                                              .page = searcher->page.sink == NULL ? NULL : &searcher->page,
-                                             .output = (enum cli_output)values->output,
+                                             .output = (enum cli_output)searcher->values->output,
                                              .signatures = searcher->info.signatures,
                                              .columns = cli_terminal_width(STDOUT_FILENO)};
     cli_progress_begin(&job->progress, "searching", "queries");

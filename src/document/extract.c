@@ -630,6 +630,40 @@ static nigh_status job_sieve(struct job *job) {
     return status == NIGH_OK && job->extractor->sieved != NIGH__SIEVED_NOT ? NIGH_ENOTFOUND : status;
 }
 
+/* Of a record that is no document: which keys there are instead of that of the text, once. */
+static void tell_keys(const struct job *job, const char *source, const struct nigh__record *record, nigh_error *error) {
+    struct nigh__extractor *extractor = job->extractor;
+    error->reason = NIGH_REASON_NONE;
+    if (!job->has_no_key || extractor->told_keys) return;
+    nigh__keys_there_tell(extractor->json, extractor->text_key, source, record->line, error);
+    extractor->told_keys = true;
+}
+
+/* The offset of the first byte that was not UTF-8, or of a record that was mended before; NIGH_NO_OFFSET: none. */
+static uint64_t find_repaired(const struct job *job, const struct nigh__record *record) {
+    if (job->first_bad == NIGH__NONE) return record->repaired ? record->offset : NIGH_NO_OFFSET;
+    return job->first_bad + (record->offset != NIGH_NO_OFFSET ? record->offset : 0);
+}
+
+static nigh_text text_of(const struct job *job, const char *source, const struct nigh__record *record) {
+    const struct nigh__extractor *extractor = job->extractor;
+    return (nigh_text){.id = job->id.text,
+                       .id_length = job->id.length,
+                       .text = job->text.text,
+                       .text_length = job->text.length,
+                       .number = record->number,
+                       .source = source,
+                       .offset = record->offset,
+                       .line = record->line,
+                       .score = job->score,
+                       .label = job->label.length == 0 ? NULL : job->label.text,
+                       .label_length = job->label.length,
+                       .part = job->part.length == 0 ? NULL : job->part.text,
+                       .part_length = job->part.length,
+                       .values = extractor->keep_key_count == 0 ? NULL : extractor->values,
+                       .value_count = extractor->keep_key_count};
+}
+
 nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__batch *batch,
                           const struct nigh__record *record, nigh_text *out, uint64_t *repaired, nigh_error *error) {
     nigh_error detail;
@@ -651,32 +685,10 @@ nigh_status nigh__extract(struct nigh__extractor *extractor, const struct nigh__
     if (status == NIGH_OK) status = job_finish(&job, own_id, record->placed);
     if (status == NIGH_OK) status = job_sieve(&job);
     if (status != NIGH_OK) status = note_loss(batch, record, status, &detail);
-    if (status == NIGH_ENOTFOUND && error != NULL) {
-        error->reason = NIGH_REASON_NONE;
-        if (job.has_no_key && !extractor->told_keys) {
-            nigh__keys_there_tell(extractor->json, extractor->text_key, source, record->line, error);
-            extractor->told_keys = true;
-        }
-    }
+    if (status == NIGH_ENOTFOUND && error != NULL) tell_keys(&job, source, record, error);
     if (status != NIGH_OK) return fail_placed(error, status, &detail, source, record);
     lines_remark(&job, record);
-    if (record->repaired) *repaired = record->offset;
-    if (job.first_bad != NIGH__NONE) *repaired = job.first_bad;
-    if (job.first_bad != NIGH__NONE && record->offset != NIGH_NO_OFFSET) *repaired += record->offset;
-    *out = (nigh_text){.id = job.id.text,
-                       .id_length = job.id.length,
-                       .text = job.text.text,
-                       .text_length = job.text.length,
-                       .number = record->number,
-                       .source = source,
-                       .offset = record->offset,
-                       .line = record->line,
-                       .score = job.score,
-                       .label = job.label.length == 0 ? NULL : job.label.text,
-                       .label_length = job.label.length,
-                       .part = job.part.length == 0 ? NULL : job.part.text,
-                       .part_length = job.part.length,
-                       .values = extractor->keep_key_count == 0 ? NULL : extractor->values,
-                       .value_count = extractor->keep_key_count};
+    *repaired = find_repaired(&job, record);
+    *out = text_of(&job, source, record);
     return NIGH_OK;
 }
