@@ -19,6 +19,7 @@
 
 struct deciding {
     struct nigh__dedup_reading hooks; /* the first member: hooks know the dedup alone */
+    struct deciding *self;            /* which is not const */
     nigh_task *task;
     struct nigh__gathered gathered;
     struct nigh__array candidates; /* of struct nigh__task_set; by set once all are there */
@@ -34,6 +35,7 @@ struct deciding {
 static nigh_status begin(nigh_task *task, nigh_error *error) {
     struct deciding *deciding = task->state = nigh__alloc_zero(task->context, 1, sizeof *deciding);
     if (deciding == NULL) return nigh__no_memory(error, "to verify");
+    deciding->self = deciding;
     deciding->task = task;
     deciding->gathered = (struct nigh__gathered){
         .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = NIGH__TASK_ROW_WORDS};
@@ -208,7 +210,7 @@ static nigh_status find_document(const struct deciding *deciding, uint64_t set, 
 /* -------------------------------------------------------------------- hooks -- */
 
 static struct deciding *deciding_of(const nigh_dedup *dedup) {
-    return (struct deciding *)(void *)(uintptr_t)dedup->reading;
+    return ((const struct deciding *)(const void *)dedup->reading)->self;
 }
 
 static nigh_status take_pair(nigh_task *task, const uint64_t *pair, nigh_error *error) {
