@@ -63,7 +63,7 @@ static PyObject *vocabulary_merge(PyObject *module, PyObject *list) {
     nigh_vocabulary *merged = NULL;
     if (!PyList_Check(list)) return PyErr_SetString(PyExc_TypeError, "vocabularies come in a list"), NULL;
     const size_t many = (size_t)PyList_Size(list);
-    nigh_vocabulary **parts = PyMem_Calloc(many + 1, sizeof *parts);
+    nigh_vocabulary **parts = PyMem_Calloc(many + 1, sizeof(nigh_vocabulary *));
     if (parts == NULL) return PyErr_NoMemory();
     nigh_status status = parse_all(state, list, parts, &error);
     if (status == NIGH_OK)

@@ -149,7 +149,7 @@ static nigh_status find_few(struct placing *placing, nigh_error *error) {
     uint64_t *words = placing->added; /* nothing is added yet */
     nigh_match found[NIGH__GROWING_FEW];
     for (size_t i = 0; i < placing->left_count; i++)
-        memcpy(words + i * finder->words, placing->words + placing->left_of[i] * finder->words,
+        memcpy(words + i * finder->words, placing->words + (size_t)placing->left_of[i] * finder->words,
                finder->words * sizeof *words);
     const nigh_status status = nigh__growing_first(finder, words, placing->left_count, found, error);
     for (size_t i = 0; i < placing->left_count && status == NIGH_OK; i++) {
