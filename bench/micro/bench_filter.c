@@ -177,8 +177,10 @@ int main(int count, char **arguments) {
     if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
     measure_must(nigh_context_new(NULL, &context, &error), &error, "a context");
     bench.keeps = kept != NULL;
-    if (!bench.keeps) measure_folder_make(folder);
-    if (bench.keeps) (void)snprintf(folder, sizeof folder, "%s", kept);
+    if (kept == NULL)
+        measure_folder_make(folder);
+    else
+        (void)snprintf(folder, sizeof folder, "%s", kept);
     measure_print_host(stdout, nigh_context_kernel(context));
     make(&bench, context, folder);
     measure_all(&bench);

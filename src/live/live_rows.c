@@ -347,6 +347,7 @@ static nigh_status ask_many(const struct asking *asking, const struct nigh__live
     const nigh_live *live = asking->live;
     const size_t words = nigh__row_words(live->info.width_bits);
     const size_t bytes = nigh__row_bytes(live->info.width_bits);
+    const nigh_match none = {.document = NIGH_ALL_64};
     nigh_results *results = NULL;
     nigh_find_options options;
     nigh_find_options_init(&options);
@@ -361,7 +362,7 @@ static nigh_status ask_many(const struct asking *asking, const struct nigh__live
     for (size_t i = 0; i < asking->count && status == NIGH_OK; i++) {
         size_t count;
         const nigh_match *matches = nigh_results_matches(results, i, &count);
-        found[i] = count == 0 ? (nigh_match){.document = NIGH_ALL_64} : matches[0];
+        found[i] = count == 0 ? none : matches[0];
     }
     nigh_results_free(results);
     return status;
