@@ -69,10 +69,10 @@ typedef struct nigh_live nigh_live; /* opaque */
  * Owns:    caller closes *out.
  * Lives:   `options` is read during the call, with its signer and keys; its progress must outlive *out.
  * Threads: any number may find and add with one live.
- * Returns: NIGH_OK; as nigh_writer_open(), NIGH_EMISMATCH for other keep_keys than are kept too; NIGH_ENOTFOUND
- *          without `create`; NIGH_ECORRUPT, NIGH_REASON_DAMAGED_LOG, with file and offset, for a log with damage in its
- * middle, which nigh_collection_check() can repair; NIGH_EINVAL without a radius (NIGH_REASON_NEEDS_RADIUS), or of
- * passages of documents.
+ * Returns: NIGH_OK; as nigh_writer_open(); NIGH_ENOTFOUND without `create`; NIGH_EMISMATCH for keep_keys other than
+ *          those that are kept; NIGH_ECORRUPT, NIGH_REASON_DAMAGED_LOG, with file and offset, for a log with damage
+ *          in its middle, which nigh_collection_check() can repair; NIGH_EINVAL without a radius
+ *          (NIGH_REASON_NEEDS_RADIUS), or of passages of documents.
  */
 NIGH_API nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options,
                                     nigh_live **out, nigh_error *error);
