@@ -32,6 +32,7 @@ struct against_values {
     const char *records;
     const char *threshold;
     const char *temporary;
+    const char *keep_keys;
     int method;
     int output;
     int find; /* by nigh_find_mode */
@@ -58,7 +59,8 @@ struct against {
     nigh_scheme_kind scheme;   /* where there are texts */
     bool has_scheme;
     bool chunks;
-    bool plans_new; /* new_signer is how a collection will be signed that is not there yet */
+    bool plans_new;            /* new_signer is how a collection will be signed that is not there yet */
+    struct cli_keep_keys keep; /* of --keep-keys */
     struct cli_inputs inputs;
     struct cli_problems problems;
     nigh_text_reader *reader;    /* of documents */
@@ -74,6 +76,9 @@ struct against {
 
 /* How documents will be signed where there is no collection yet: new_signer, where plans_new says so. */
 int cli_against_plan_new(struct against *against);
+
+/* --keep-keys: `keep`, and whether it fits.  An exit code. */
+int cli_against_keep_keys(struct against *against);
 
 /* --add --stream: all of the command.  An exit code. */
 int cli_against_stream(struct against *against);

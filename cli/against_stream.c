@@ -476,6 +476,8 @@ static int open_live(struct stream *stream) {
     options.create = 1;
     options.signer = against->plans_new ? &against->new_signer : NULL;
     options.progress = &job->progress.report;
+    options.keep_keys = against->keep.keys;
+    options.keep_key_count = against->keep.count;
     if (values->format == NIGH_FORMAT_HEX && values->signing.bits.given)
         options.width_bits = (uint32_t)values->signing.bits.value;
     const nigh_status status = nigh_live_open(job->context, against->path, &options, &stream->live, &job->error);
@@ -543,6 +545,7 @@ int cli_against_stream(struct against *against) {
     int code = check_stream(against);
     if (code == CLI_DONE && !cli_reading_fits(against->job, &against->values->reading)) code = CLI_ERROR;
     if (code == CLI_DONE) code = cli_against_plan_new(against);
+    if (code == CLI_DONE) code = cli_against_keep_keys(against);
     if (code != CLI_DONE) return code;
     stream.id = malloc(NIGH_MAX_ID_LENGTH + 1);
     code = stream.id == NULL ? no_memory(&stream) : open_live(&stream);
@@ -555,5 +558,6 @@ int cli_against_stream(struct against *against) {
     free(stream.answers);
     free(stream.room);
     free(stream.id);
+    free(against->keep.text);
     return code;
 }

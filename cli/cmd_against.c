@@ -95,6 +95,9 @@ static const struct cli_option options[] = {
              "each; the output then does not name what is matched"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
                "with --add: keep so much of the beginning of a document, to show it in answers"),
+    CLI_TEXT(0, "keep-keys", PLACE(keep_keys), "KEY,KEY,...",
+             "of JSON and CSV, with --add: a collection that is made keeps what each document has under these keys, "
+             "dotted paths or columns, for 'nigh search --where'; one that is there says itself"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
@@ -238,6 +241,21 @@ int cli_against_plan_new(struct against *against) {
     return code;
 }
 
+static int refuse_keys(const struct against *against) {
+    return cli_usage(against->job->command, "--keep-keys is for documents; signatures have no keys");
+}
+
+int cli_against_keep_keys(struct against *against) {
+    const struct against_values *values = against->values;
+    struct cli_job *job = against->job;
+    if (values->keep_keys == NULL) return CLI_DONE;
+    if (!values->add) return cli_usage(job->command, "--keep-keys goes with --add");
+    if (cli_against_is_chunks(against->path))
+        return cli_usage(job->command, "--keep-keys is for a collection; chunks keep no keys");
+    if (values->format != NIGH_FORMAT_AUTO && values->format <= NIGH_FORMAT_TOPSIG) return refuse_keys(against);
+    return cli_keep_keys(job, values->keep_keys, &against->keep) ? CLI_DONE : cli_fail(job);
+}
+
 /* What a collection for near-copies decides itself. */
 static int check_copies(const struct against *against) {
     const struct against_values *values = against->values;
@@ -295,13 +313,12 @@ static int fail_taking(struct against *against) {
     return cli_fail(job);
 }
 
-static nigh_status take_copies(struct against *against) {
+static nigh_status take_copies(struct against *against, const struct cli_reading *by) {
     struct cli_job *job = against->job;
     nigh_text_reader_options reading;
     nigh_stream stream = {0};
     if (!cli_inputs_stream(job, &against->inputs, &stream)) return NIGH_EINVAL;
-    cli_reader_options(job, &against->values->reading, cli_text_format(against->values->format), &against->problems,
-                       &reading);
+    cli_reader_options(job, by, cli_text_format(against->values->format), &against->problems, &reading);
     if (stream.read != NULL) reading.stream = &stream;
     return nigh_against_take_paths(against->work, against->inputs.paths, against->inputs.count, &reading, &job->error);
 }
@@ -309,13 +326,15 @@ static nigh_status take_copies(struct against *against) {
 static int take_documents(struct against *against) {
     struct cli_job *job = against->job;
     const struct against_values *values = against->values;
+    struct cli_reading reading = values->reading;
+    reading.keep_keys = against->keep.keys;
+    reading.keep_key_count = against->keep.count;
     job->error.status = NIGH_OK;
     nigh_status status = against->chunks ? cli_against_sign_chunks(against) : NIGH_OK;
     if (status != NIGH_OK && job->error.status == NIGH_OK) return CLI_ERROR; /* said already */
     if (status == NIGH_OK && against->info.copies) {
-        status = take_copies(against);
+        status = take_copies(against, &reading);
     } else if (status == NIGH_OK) {
-        struct cli_reading reading = values->reading;
         reading.scheme = nigh_against_scheme(against->work);
         status = cli_reader_open(job, &against->inputs, &reading, cli_text_format(values->format), &against->problems,
                                  &against->reader);
@@ -349,6 +368,7 @@ static int take_input(struct against *against, size_t input) {
 static int take_signatures(struct against *against) {
     struct cli_job *job = against->job;
     int code = CLI_DONE;
+    if (against->values->keep_keys != NULL) return refuse_keys(against);
     if (cli_reading_fits_signatures(job, &against->values->reading) != NIGH_OK) return cli_fail(job);
     cli_progress_begin(&job->progress, "reading", "signatures");
     for (size_t i = 0; i < against->inputs.count && code == CLI_DONE; i++) code = take_input(against, i);
@@ -574,6 +594,7 @@ static void release(struct against *against) {
     nigh_against_close(against->work);
     nigh_text_reader_close(against->reader);
     cli_inputs_release(&against->inputs);
+    free(against->keep.text);
     nigh_signer_free(against->signer);
     nigh_vocabulary_free(against->vocabulary);
     nigh_model_free(against->model);
@@ -585,6 +606,7 @@ static int run(struct cli_job *job) {
     if (against.values->stream) return cli_against_stream(&against);
     int code = check_use(&against);
     if (code == CLI_DONE) code = set_options(&against);
+    if (code == CLI_DONE) code = cli_against_keep_keys(&against);
     if (code != CLI_DONE) return code;
     against.chunks = cli_against_is_chunks(against.path);
     code = against.chunks ? cli_against_open_chunks(&against) : open_collection(&against);

@@ -232,6 +232,23 @@ bool cli_inputs_stream(struct cli_job *job, const struct cli_inputs *inputs, nig
     return true;
 }
 
+bool cli_keep_keys(struct cli_job *job, const char *given, struct cli_keep_keys *out) {
+    *out = (struct cli_keep_keys){.text = NULL};
+    if (given == NULL) return true;
+    out->text = strdup(given);
+    if (out->text == NULL) {
+        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
+        return false;
+    }
+    for (char *at = out->text; at != NULL && out->count <= NIGH_MAX_KEEP_KEYS;) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL) *comma++ = '\0';
+        out->keys[out->count++] = at;
+        at = comma;
+    }
+    return true;
+}
+
 void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, nigh_text_format format,
                         struct cli_problems *problems, nigh_text_reader_options *out) {
     nigh_text_reader_options_init(out);
@@ -243,6 +260,8 @@ void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, 
     }
     out->id_key = reading->id_key;
     out->scheme = reading->scheme;
+    out->keep_keys = reading->keep_keys;
+    out->keep_key_count = reading->keep_key_count;
     out->label_key = reading->label_key;
     out->part_key = reading->part_key;
     if (reading->shard != NULL) (void)cli_parse_shard(reading->shard, &out->shard, &out->shards);

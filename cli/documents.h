@@ -30,7 +30,9 @@ struct cli_reading {
     struct cli_number max_expansion;
     struct cli_number max_members;
     struct cli_number max_depth;
-    const char *scheme; /* not an option: NULL, or that of a collection, whose keys are those of default */
+    const char *scheme;           /* not an option: NULL, or that of a collection, whose keys are those of default */
+    const char *const *keep_keys; /* not options either: those of --keep-keys, see cli_keep_keys() */
+    size_t keep_key_count;
     bool strict;
     bool allow_loss;
     bool hidden;
@@ -238,6 +240,15 @@ struct cli_problems {
     uint64_t binary;   /* files, shown or not */
     uint64_t of_lines; /* files that were read as one document, shown or not */
 };
+
+/* The keys of --keep-keys. */
+struct cli_keep_keys {
+    char *text; /* owned, to be freed: these, with zeros for commas */
+    const char *keys[NIGH_MAX_KEEP_KEYS + 1];
+    size_t count; /* one more than are allowed: too many, and the library says so */
+};
+/* NULL are none.  False, with job->error, where there is no memory. */
+bool cli_keep_keys(struct cli_job *job, const char *given, struct cli_keep_keys *out);
 
 /* How documents are read, but for streams.  `problems` must outlive whatever reads so. */
 void cli_reader_options(struct cli_job *job, const struct cli_reading *reading, nigh_text_format format,

@@ -144,30 +144,6 @@ static int choose_threshold(const struct indexer *indexer, nigh_signer_options *
     return CLI_DONE;
 }
 
-/* The keys of --keep-keys. */
-struct kept_keys {
-    char *text; /* owned: these, with zeros for commas */
-    const char *keys[NIGH_MAX_KEEP_KEYS + 1];
-    size_t count; /* one more than are allowed: too many, and the library says so */
-};
-
-static nigh_status split_keys(struct cli_job *job, const char *given, struct kept_keys *out) {
-    *out = (struct kept_keys){.text = NULL};
-    if (given == NULL) return NIGH_OK;
-    out->text = strdup(given);
-    if (out->text == NULL) {
-        cli_set_error(job, NIGH_ENOMEM, "", "out of memory");
-        return NIGH_ENOMEM;
-    }
-    for (char *at = out->text; at != NULL && out->count <= NIGH_MAX_KEEP_KEYS;) {
-        char *comma = strchr(at, ',');
-        if (comma != NULL) *comma++ = '\0';
-        out->keys[out->count++] = at;
-        at = comma;
-    }
-    return NIGH_OK;
-}
-
 static nigh_status add_documents(struct indexer *indexer, const nigh_signer_options *signer) {
     struct cli_job *job = indexer->job;
     nigh_index_options options;
@@ -175,16 +151,16 @@ static nigh_status add_documents(struct indexer *indexer, const nigh_signer_opti
     nigh_stream stream = {0};
     struct cli_problems problems;
     if (!cli_inputs_stream(job, &indexer->inputs, &stream)) return NIGH_EINVAL;
+    struct cli_keep_keys keep;
+    if (!cli_keep_keys(job, indexer->values->keep_keys, &keep)) return NIGH_ENOMEM;
     cli_reader_options(job, &indexer->values->reading, cli_text_format(indexer->values->format), &problems, &reading);
     if (stream.read != NULL) reading.stream = &stream;
     set_options(indexer, signer, &options);
-    struct kept_keys keep;
-    nigh_status status = split_keys(job, indexer->values->keep_keys, &keep);
     reading.keep_keys = keep.keys;
     reading.keep_key_count = keep.count;
-    if (status == NIGH_OK)
-        status = nigh_index_documents(job->context, indexer->path, indexer->inputs.paths, indexer->inputs.count,
-                                      &reading, &options, &indexer->result, &job->error);
+    const nigh_status status =
+        nigh_index_documents(job->context, indexer->path, indexer->inputs.paths, indexer->inputs.count, &reading,
+                             &options, &indexer->result, &job->error);
     free(keep.text);
     return status;
 }

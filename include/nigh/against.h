@@ -112,6 +112,9 @@ NIGH_API nigh_chunks *nigh_against_chunks(const nigh_against *against);
  * Takes all documents of these inputs, or of a source that can be rewound.  Of near-copies that is done
  * once; they are read two or three times, compared here, and must not change before close.
  *
+ * With `add`, a collection that is made keeps the values of reading->keep_keys, and one that is there must keep the
+ * same: NIGH_EMISMATCH.  NULL: those that are there, and of a new one none.
+ *
  * Lives:   `paths` and options are read during the call; reading->user must outlive the against.
  * Returns: as nigh_dedup_run(); as nigh_against_take_texts().
  */
@@ -131,7 +134,8 @@ NIGH_API nigh_status nigh_against_take_source(nigh_against *against, const nigh_
  *          NIGH_ENOTFOUND (NIGH_REASON_NOT_OF_TEXT) for a collection of signatures that were
  *          not made from text;
  *          NIGH_ELIMIT (NIGH_REASON_COSTLY_SCHEME) as nigh_signer_options_check() of what options.signer asks for;
- *          NIGH_EMISMATCH for a signer of another width or scheme; NIGH_EINVAL without a radius
+ *          NIGH_EMISMATCH for a signer of another width or scheme, and with `add` for a reader that keeps other keys
+ *          than the collection; NIGH_EINVAL without a radius
  *          (NIGH_REASON_NEEDS_RADIUS), of psm without weights (NIGH_REASON_NEEDS_WEIGHTS),
  *          after signatures, or after nigh_against_compare(); NIGH_ENOMEM;
  *          NIGH_ECANCELLED.  What was taken before a failure stays taken.

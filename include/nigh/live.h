@@ -48,6 +48,9 @@ typedef struct nigh_live_options {
     const nigh_signer_options *signer; /* NULL: minhash with a threshold of .8 */
     const nigh_progress *progress;     /* of opening; must outlive the live */
     int background; /* 0: who adds makes segments and merges them, when it is time; NIGH_DEFAULT: a thread does */
+    const char *const *keep_keys; /* as in nigh_writer_options: a collection that is made keeps these, and one that is
+                                     there must have them.  NULL: those that are there, and of a new one none */
+    size_t keep_key_count;
 } nigh_live_options;
 
 NIGH_API void nigh_live_options_init(nigh_live_options *options);
@@ -64,11 +67,12 @@ typedef struct nigh_live nigh_live; /* opaque */
  * sync; where it cannot merge, nigh_live_info tells.
  *
  * Owns:    caller closes *out.
- * Lives:   `options` is read during the call; its progress must outlive *out.
+ * Lives:   `options` is read during the call, with its signer and keys; its progress must outlive *out.
  * Threads: any number may find and add with one live.
- * Returns: NIGH_OK; as nigh_writer_open(); NIGH_ENOTFOUND without `create`; NIGH_ECORRUPT, NIGH_REASON_DAMAGED_LOG,
- * with file and offset, for a log with damage in its middle, which nigh_collection_check() can repair; NIGH_EINVAL
- *          without a radius (NIGH_REASON_NEEDS_RADIUS), or of passages of documents.
+ * Returns: NIGH_OK; as nigh_writer_open(); NIGH_ENOTFOUND without `create`; NIGH_EMISMATCH for keep_keys other than
+ *          those that are kept; NIGH_ECORRUPT, NIGH_REASON_DAMAGED_LOG, with file and offset, for a log with damage
+ *          in its middle, which nigh_collection_check() can repair; NIGH_EINVAL without a radius
+ *          (NIGH_REASON_NEEDS_RADIUS), or of passages of documents.
  */
 NIGH_API nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options,
                                     nigh_live **out, nigh_error *error);

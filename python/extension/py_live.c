@@ -21,11 +21,17 @@ struct py_live {
 static const char *const syncs[] = {"group", "each", "never", NULL};
 
 static const struct py_option live_table[] = {
-    PY_OPTION(nigh_live_options, radius, PY_U32),     PY_OPTION_WORD(nigh_live_options, sync, syncs),
-    PY_OPTION(nigh_live_options, group_size, PY_U32), PY_OPTION(nigh_live_options, group_us, PY_U32),
-    PY_OPTION(nigh_live_options, log_bytes, PY_U64),  PY_OPTION(nigh_live_options, snippet, PY_U32),
-    PY_OPTION(nigh_live_options, threads, PY_U32),    PY_OPTION(nigh_live_options, create, PY_FLAG),
-    PY_OPTION(nigh_live_options, width_bits, PY_U32), PY_OPTIONS_END,
+    PY_OPTION(nigh_live_options, radius, PY_U32),
+    PY_OPTION_WORD(nigh_live_options, sync, syncs),
+    PY_OPTION(nigh_live_options, group_size, PY_U32),
+    PY_OPTION(nigh_live_options, group_us, PY_U32),
+    PY_OPTION(nigh_live_options, log_bytes, PY_U64),
+    PY_OPTION(nigh_live_options, snippet, PY_U32),
+    PY_OPTION(nigh_live_options, threads, PY_U32),
+    PY_OPTION(nigh_live_options, create, PY_FLAG),
+    PY_OPTION(nigh_live_options, width_bits, PY_U32),
+    PY_OPTION(nigh_live_options, keep_keys, PY_ELSEWHERE),
+    PY_OPTIONS_END,
 };
 
 static const struct py_field info_fields[] = {
@@ -274,8 +280,11 @@ static PyObject *open_live(PyTypeObject *type, PyObject *arguments, PyObject *ke
     self->process = getpid();
     py_call_begin(&self->opening, self->state, report);
     options.progress = &self->opening.progress;
-    py_call_release(&self->opening);
-    const int failed = py_call_end(&self->opening, open_handle(self, path, &options));
+    int failed = py_keep_keys(given, &self->opening, &options.keep_keys, &options.keep_key_count);
+    if (!failed) {
+        py_call_release(&self->opening);
+        failed = py_call_end(&self->opening, open_handle(self, path, &options));
+    }
     py_call_clear(&self->opening);
     if (failed) Py_CLEAR(self);
     return (PyObject *)self;

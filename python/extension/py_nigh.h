@@ -43,7 +43,7 @@ struct py_call {
     PyObject *report;                          /* borrowed: NULL, or called with (stage, done, total) */
     PyObject *problems;                        /* owned: a list of texts; NULL: there was no problem */
     PyObject *kept_type, *kept_value, *trace;  /* the first exception that came up inside */
-    const char *keep_keys[NIGH_MAX_KEEP_KEYS]; /* of a reader's options */
+    const char *keep_keys[NIGH_MAX_KEEP_KEYS]; /* of a reader's options, or a live's */
 };
 
 void py_call_begin(struct py_call *call, struct py_state *state, PyObject *report);
@@ -85,6 +85,8 @@ struct py_option {
 int py_options_fill(PyObject *dict, const struct py_option *table, void *out);
 int py_signer_options_fill(struct py_state *state, PyObject *dict, nigh_signer_options *out);
 int py_reader_options_fill(PyObject *dict, struct py_call *call, nigh_text_reader_options *out);
+/* Its "keep_keys", a tuple of str; *out lies in the call. */
+int py_keep_keys(PyObject *dict, struct py_call *call, const char *const **out, size_t *out_count);
 
 /* Paths as bytes objects in a list or tuple; *out is freed with PyMem_Free(), and lives as long as they. */
 int py_paths(PyObject *sequence, const char ***out, size_t *count);

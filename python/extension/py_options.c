@@ -153,8 +153,7 @@ static const struct py_option reader_table[] = {
     PY_OPTIONS_END,
 };
 
-/* A tuple of str, which lives as long as the dict. */
-static int set_keep_keys(PyObject *dict, struct py_call *call, nigh_text_reader_options *out) {
+int py_keep_keys(PyObject *dict, struct py_call *call, const char *const **out, size_t *out_count) {
     PyObject *keys = dict == NULL || dict == Py_None ? NULL : PyDict_GetItemString(dict, "keep_keys");
     if (keys == NULL || keys == Py_None) return 0;
     if (!PyTuple_Check(keys)) return PyErr_SetString(PyExc_TypeError, "keep_keys are no tuple"), -1;
@@ -163,8 +162,8 @@ static int set_keep_keys(PyObject *dict, struct py_call *call, nigh_text_reader_
         return PyErr_Format(PyExc_ValueError, "%zd keys to keep; %u are allowed", count, NIGH_MAX_KEEP_KEYS), -1;
     for (Py_ssize_t i = 0; i < count; i++)
         if (set_text(PyTuple_GetItem(keys, i), &call->keep_keys[i]) != 0) return -1;
-    out->keep_keys = call->keep_keys;
-    out->keep_key_count = (size_t)count;
+    *out = call->keep_keys;
+    *out_count = (size_t)count;
     return 0;
 }
 
@@ -172,7 +171,8 @@ int py_reader_options_fill(PyObject *dict, struct py_call *call, nigh_text_reade
     nigh_text_reader_options_init(out);
     out->problem = py_call_problem;
     out->user = call;
-    return py_options_fill(dict, reader_table, out) != 0 ? -1 : set_keep_keys(dict, call, out);
+    if (py_options_fill(dict, reader_table, out) != 0) return -1;
+    return py_keep_keys(dict, call, &out->keep_keys, &out->keep_key_count);
 }
 
 int py_paths(PyObject *sequence, const char ***out, size_t *count) {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import Any, NamedTuple, Optional
@@ -91,17 +91,20 @@ class Live:
         log_bytes: Optional[int] = None,
         snippet: Optional[int] = None,
         threads: int = 1,
+        keep_keys: Optional[Sequence[str]] = None,
         progress: Progress = None,
     ) -> None:
         """Opens a collection, or with ``create`` makes one where there is none.
 
         With ``width_bits`` a new one is of rows, and ``radius`` says how many bits the same rows may differ in; else it
-        is of texts, which are the same from a Jaccard index of ``threshold`` on (0.8).
+        is of texts, which are the same from a Jaccard index of ``threshold`` on (0.8).  It keeps what documents have
+        under ``keep_keys``, for ``search(where=...)``; one that is there has those that it was made with.
         """
         self.path = os.fsdecode(path)
         options = {
             "radius": radius, "create": create, "width_bits": width_bits, "sync": sync, "group_size": group_size,
             "group_us": group_us, "log_bytes": log_bytes, "snippet": snippet, "threads": threads,
+            "keep_keys": None if keep_keys is None else tuple(keep_keys),
         }  # fmt: skip
         signer: Optional[dict[str, Any]] = None
         if threshold is not None or features is not None or language is not None:

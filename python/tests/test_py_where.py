@@ -114,6 +114,21 @@ def test_live_brings_values(kept):
     assert ids_where(kept, "site.name = y") == "b" and ids_where(kept, "not lang in (en, de)") == "dfg"
 
 
+def test_live_makes_one_that_keeps_keys(tmp_path):
+    place, keys = tmp_path / "new.nigh", ["lang", "site.name"]
+    with nigh.Live(place, keep_keys=keys) as live:
+        assert live.find_or_add("trains are late again this morning and no one knows why", "a", {"lang": "de"}).new
+    with nigh.Live(place, keep_keys=keys) as live:
+        record = {"id": "b", "text": "the parliament votes on the budget of next year", "site": {"name": "y"}}
+        assert live.find_or_add_many([record], id="id")[0].new
+    assert ids_where(place, "lang = de") == "a" and ids_where(place, "site.name = y") == "b"
+    with pytest.raises(nigh.NighError, match="it keeps the keys lang, site.name, and not lang"):
+        nigh.Live(place, keep_keys=["lang"])
+    with pytest.raises(nigh.InvalidError, match="twice"):
+        nigh.Live(tmp_path / "other.nigh", keep_keys=["a", "a"])
+    assert not (tmp_path / "other.nigh").exists()
+
+
 def test_live_refuses_values(kept, tmp_path):
     with nigh.Live(kept) as live:
         core = live._core

@@ -111,3 +111,14 @@ struct nigh__keys_shown nigh__keep_keys_shown(const char *scheme) {
     }
     return shown;
 }
+
+nigh_status nigh__keep_keys_fit(const nigh_context *context, const char *path, const char *scheme,
+                                const char *const *keys, size_t count, nigh_error *error) {
+    char *given = NULL;
+    nigh_status status = nigh__keep_keys_lines(context, keys, count, &given, error);
+    if (status == NIGH_OK && count > 0 && !nigh__keep_keys_are(scheme, keys, count))
+        status = nigh__fail_at(error, NIGH_EMISMATCH, path, NIGH_NO_OFFSET, "it keeps the keys %s, and not %s",
+                               nigh__keep_keys_shown(scheme).text, nigh__keep_keys_shown(given).text);
+    nigh__free(context, given);
+    return status;
+}

@@ -30,6 +30,13 @@ uint32_t nigh__keep_keys_find(const char *scheme, const char *name, size_t lengt
 /* Whether a scheme keeps these keys, in this order. */
 bool nigh__keep_keys_are(const char *scheme, const char *const *keys, size_t count);
 
+/*
+ * Whether what is to be kept is what a collection keeps, whose scheme this is; no keys are those that are there.
+ * NIGH_EMISMATCH, naming both, where it is not; as nigh__keep_keys_lines().
+ */
+nigh_status nigh__keep_keys_fit(const nigh_context *context, const char *path, const char *scheme,
+                                const char *const *keys, size_t count, nigh_error *error);
+
 /* Whether two schemes keep the same. */
 bool nigh__keep_keys_same(const char *a, const char *b);
 

@@ -104,6 +104,7 @@ nigh_status nigh__copies_take(nigh_against *against, const char *const *paths, s
     if (status == NIGH_OK) status = nigh__against_open_writer(against, error);
     /* As those that are there were read; the writer may have opened the collection anew. */
     if (status == NIGH_OK && against->collection != NULL) by.scheme = nigh_collection_scheme(against->collection);
+    if (status == NIGH_OK) status = nigh__against_check_keys(against, &by, error);
     if (status == NIGH_OK) status = run(against, paths, count, source, &by, error);
     if (status != NIGH_OK) against->state = NIGH__AGAINST_BROKEN;
     return status;

@@ -83,6 +83,10 @@ nigh_status nigh__against_check_cost(const nigh_against *against, nigh_error *er
 /* (Re)reads the collection, and says what it holds. */
 nigh_status nigh__against_read_collection(nigh_against *against, nigh_error *error);
 
+/* NIGH_EMISMATCH where documents that are to be added have values under other keys than those that are there. */
+nigh_status nigh__against_check_keys(const nigh_against *against, const nigh_text_reader_options *reading,
+                                     nigh_error *error);
+
 /* Before the first new one: a writer, where one is to add, and the collection as it is then. */
 nigh_status nigh__against_open_writer(nigh_against *against, nigh_error *error);
 

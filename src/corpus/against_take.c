@@ -5,9 +5,11 @@
  * be added.  The writer is opened then, and the collection read again, for what others
  * added before it was locked belongs to it.
  */
+#include "base/keep_keys.h"
 #include "base/status.h"
 #include "corpus/against_options.h"
 #include "corpus/against_parts.h"
+#include "document/split.h"
 #include "nigh/corpus.h"
 #include "signature/signer.h"
 
@@ -121,6 +123,13 @@ nigh_status nigh__against_open_writer(nigh_against *against, nigh_error *error) 
     return nigh__against_read_collection(against, error);
 }
 
+nigh_status nigh__against_check_keys(const nigh_against *against, const nigh_text_reader_options *reading,
+                                     nigh_error *error) {
+    if (!against->options.add || against->collection == NULL) return NIGH_OK;
+    return nigh__keep_keys_fit(against->context, against->path, nigh_collection_scheme(against->collection),
+                               reading->keep_keys, reading->keep_key_count, error);
+}
+
 /* Before the first new one.  After a failure nothing can be taken, for half of it may have been done. */
 static nigh_status settle(nigh_against *against, bool texts, nigh_signer *signer, nigh_error *error) {
     nigh_status status = texts ? choose_signer(against, signer, error) : NIGH_OK;
@@ -184,6 +193,7 @@ nigh_status nigh_against_take_texts(nigh_against *against, nigh_text_reader *rea
     nigh_signing_options options;
     nigh_signing_options_init(&options);
     nigh_status status = begin(against, NIGH__INCOMING_TEXTS, signer, error);
+    if (status == NIGH_OK) status = nigh__against_check_keys(against, nigh__text_reader_options(reader), error);
     if (status != NIGH_OK) return status;
     options.threads = against->options.threads;
     options.keep_weights = against->incoming.keep_weights;

@@ -259,22 +259,6 @@ static nigh_status commit(struct indexing *indexing, nigh_error *error) {
     return nigh_writer_commit(indexing->writer, &indexing->result.commit, error);
 }
 
-/* A collection keeps the keys that it was made with. */
-static nigh_status keep_keys_fit(const struct indexing *indexing, nigh_error *error) {
-    const nigh_text_reader_options *reading = &indexing->kept_reading;
-    const char *scheme = nigh_collection_scheme(indexing->before);
-    char *given = NULL;
-    if (reading->keep_key_count == 0 || nigh__keep_keys_are(scheme, reading->keep_keys, reading->keep_key_count))
-        return NIGH_OK;
-    const nigh_status status =
-        nigh__keep_keys_lines(indexing->context, reading->keep_keys, reading->keep_key_count, &given, error);
-    if (status == NIGH_OK)
-        (void)nigh__fail_at(error, NIGH_EMISMATCH, indexing->path, NIGH_NO_OFFSET, "it keeps the keys %s, and not %s",
-                            nigh__keep_keys_shown(scheme).text, nigh__keep_keys_shown(given).text);
-    nigh__free(indexing->context, given);
-    return status == NIGH_OK ? NIGH_EMISMATCH : status;
-}
-
 /* Documents are read by the keys of those that are there, and a new collection remembers its own; those by which a
    source would be read mean nothing. */
 static nigh_status choose_keys(struct indexing *indexing, nigh_signer_options *signer, nigh_error *error) {
@@ -284,7 +268,8 @@ static nigh_status choose_keys(struct indexing *indexing, nigh_signer_options *s
     indexing->reading = reading;
     if (indexing->before != NULL && indexing->before->segment_count > 0) {
         reading->scheme = signer->reading_keys = nigh_collection_scheme(indexing->before);
-        return keep_keys_fit(indexing, error);
+        return nigh__keep_keys_fit(indexing->context, indexing->path, reading->scheme, reading->keep_keys,
+                                   reading->keep_key_count, error);
     }
     nigh_text_reader_options kept = *reading;
     if (indexing->source.next != NULL) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/keep_keys.h"
 #include "base/secret.h"
 #include "base/status.h"
 #include "live/live_options.h"
@@ -34,6 +35,9 @@ static nigh_status look(nigh_live *live, nigh_error *error) {
         live->info.width_bits = collection->width_bits;
         status = nigh_collection_signer(collection, &live->signer, &problem);
         if (status == NIGH_ENOTFOUND) status = NIGH_OK;
+        if (status == NIGH_OK)
+            status = nigh__keep_keys_fit(live->context, live->path, nigh_collection_scheme(collection),
+                                         live->options.keep_keys, live->options.keep_key_count, &problem);
     }
     nigh_collection_close(collection);
     if (status != NIGH_OK && error != NULL) *error = problem;
@@ -72,6 +76,8 @@ static nigh_status open_writer(nigh_live *live, nigh_error *error) {
     options.width_bits = live->info.width_bits;
     options.merge = 0; /* when there is time for it */
     options.progress = &live->stopping;
+    options.keep_keys = live->options.keep_keys;
+    options.keep_key_count = live->options.keep_key_count;
     if (live->signer != NULL) {
         const struct nigh__signer_plan *plan = nigh__signer_plan(live->signer);
         options.scheme = nigh_signer_scheme(live->signer);
@@ -140,7 +146,8 @@ static nigh_status open_all(nigh_live *live, const char *path, const nigh_live_o
     if (status == NIGH_OK) status = set_radius(live, error);
     if (status == NIGH_OK) status = open_writer(live, error);
     if (status == NIGH_OK) status = nigh__live_recover(live, error);
-    live->options.signer = NULL; /* the caller's */
+    live->options.signer = NULL;    /* the caller's, */
+    live->options.keep_keys = NULL; /* and so are these */
     if (status == NIGH_OK) status = load(live, error);
     return status == NIGH_OK ? begin_upkeep(live, error) : status;
 }

@@ -163,6 +163,11 @@ words() { for ((i = $1; i < $1 + 80; i++)); do printf 'word%d ' $((i * 7919 % 10
     printf '{"id":"again","text":"%s"}\n' "$(words 2000)"
     printf '{"id":"two","text":"%s"}\n' "$(words 2700)"
 } > new.jsonl
+for way in --stream ''; do # what --add makes; nothing: all at once
+    expect 2 '' "nigh against: --add makes a collection for near-copies, of --scheme minhash; 'nigh index' makes others
+try 'nigh against --help'" -- "$NIGH" against none.nigh --scheme simhash --add $way new.jsonl
+    [[ ! -e none.nigh ]] || fail 'made although the scheme was refused'
+done
 for scheme in simhash minhash; do # by bits alone
     bits_alone=()
     [[ $scheme == minhash ]] && bits_alone=(--threshold 0)

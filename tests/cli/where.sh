@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# nigh index --keep-keys and --where: JSON, tables, what is added, replaced, merged and streamed, and what is refused.
+# --keep-keys and --where: JSON, tables, what is added, replaced, merged and streamed, and what is refused.
 # shellcheck source=/dev/null
 . "${BASH_SOURCE[0]%/*}/_lib.sh"
 
@@ -124,5 +124,36 @@ for scheme in simhash minhash; do
         expect 0 ANY ANY -- "$NIGH" check s.nigh
     done
 done
+
+# A collection that find or add makes; the keys are the same each day, and other keys are refused.
+for stream in --stream ''; do # nothing: all at once
+    way=(${stream:+"$stream"})
+    against() { "$NIGH" against -q s.nigh --add "${way[@]}" "$@"; }
+    other() { expect 2 '' "nigh: 's.nigh': it keeps the keys $1, and not $2" -- "$NIGH" against -q s.nigh --add "${way[@]}" rest.jsonl --keep-keys "$3"; }
+    rm -rf s.nigh
+    expect 2 '' "nigh: the key 'a' is to be kept twice" -- against --keep-keys a,a others.jsonl
+    [[ ! -e s.nigh ]] || fail 'made although it was refused'
+    expect 0 ANY '' -- against --keep-keys lang,site.name first.jsonl
+    want s.nigh 'lang = en and site.name = "x y"' a
+    expect 0 ANY '' -- against --keep-keys lang,site.name others.jsonl
+    other 'lang, site.name' 'site.name, lang' site.name,lang
+    other 'lang, site.name' lang lang
+    expect 0 ANY '' -- against rest.jsonl # without a word
+    want s.nigh 'lang in (fr, true)' eg
+    expect 0 ANY ANY -- "$NIGH" check s.nigh
+    rm -rf s.nigh
+    expect 0 ANY '' -- against first.jsonl
+    other none lang lang
+    rm -rf s.nigh
+    "$NIGH" index -q s.nigh first.jsonl --scheme simhash --keep-keys lang || fail 'index by bits'
+    other lang year year
+    expect 0 ANY '' -- against --keep-keys lang others.jsonl
+    want s.nigh 'lang = fr' g
+done
+refused() { expect 2 '' "nigh against: $1"$'\n'"try 'nigh against --help'" -- "$NIGH" against -q "${@:2}"; }
+refused '--keep-keys goes with --add' s.nigh --keep-keys lang others.jsonl
+refused '--keep-keys is for a collection; chunks keep no keys' x.chunks --add --keep-keys lang others.jsonl
+refused '--keep-keys is for documents; signatures have no keys' none.nigh --add --keep-keys lang row.hex
+refused '--keep-keys is for documents; signatures have no keys' none.nigh --add --stream --format hex --bits 64 -r 3 --keep-keys lang row.hex
 
 finish

@@ -162,6 +162,65 @@ static nigh_document named(const char *id, const uint64_t *word, const char *tex
                            .text_length = text == NULL ? 0 : strlen(text)};
 }
 
+/* Live, of rows with these keys; NULL where that is refused, as a mismatch. */
+static nigh_live *open_keeping(const struct collection_place *f, const char *const *keys, size_t count) {
+    nigh_live_options options;
+    nigh_live *live = NULL;
+    nigh_error error;
+    nigh_live_options_init(&options);
+    options.create = 1;
+    options.width_bits = 64;
+    options.radius = RADIUS;
+    options.keep_keys = keys;
+    options.keep_key_count = count;
+    const nigh_status status = nigh_live_open(f->context, f->path, &options, &live, &error);
+    if (status != NIGH_OK) assert_int_equal(status, NIGH_EMISMATCH);
+    if (status != NIGH_OK) assert_non_null(strstr(error.why, "it keeps the keys lang, year, and not "));
+    return live;
+}
+
+static void add_valued(nigh_live *live, uint64_t word, const char *lang, int64_t year) {
+    const nigh_value values[] = {{.type = NIGH_VALUE_TEXT, .text = lang, .length = (uint32_t)strlen(lang)},
+                                 {.type = NIGH_VALUE_INTEGER, .integer = year}};
+    const nigh_document document = {
+        .size = sizeof document, .signature = (const uint8_t *)&word, .values = values, .value_count = 2};
+    nigh_live_answer answer;
+    nigh_error error;
+    assert_ok(nigh_live_find_or_add(live, &document, 1, &answer, &error), &error);
+    assert_int_equal(answer.match, NIGH_ALL_64);
+}
+
+/* A new collection keeps them, from its log too; one that is there has those it was made with. */
+static void keys_to_keep(void **state) {
+    struct collection_place *f = *state;
+    const char *const keys[] = {"lang", "year"};
+    const char *const turned[] = {"year", "lang"};
+    nigh_collection *collection = NULL;
+    nigh_collection_info info = {.size = sizeof info};
+    nigh_value value = {.type = NIGH_VALUE_NONE};
+    char text[8];
+    nigh_error error;
+    nigh_live_close(open_keeping(f, keys, 2)); /* nothing was added */
+    assert_null(open_keeping(f, keys, 1));
+    nigh_live *live = open_keeping(f, NULL, 0);
+    add_valued(live, 0, "en", 2024);
+    nigh_live_close(live); /* as if killed */
+    assert_null(open_keeping(f, turned, 2));
+    live = open_keeping(f, keys, 2);
+    assert_int_equal(describe(live).recovered, 1);
+    add_valued(live, UINT64_C(0xffff), "de", 1850);
+    assert_ok(nigh_live_commit(live, NULL, &error), &error);
+    nigh_live_close(live);
+    assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
+    nigh_collection_describe(collection, &info);
+    assert_int_equal(info.keep_keys, 2);
+    assert_ok(nigh_collection_value(collection, 0, 0, &value, text, sizeof text, &error), &error);
+    assert_memory_equal(value.text, "en", 2);
+    assert_ok(nigh_collection_value(collection, 1, 1, &value, text, sizeof text, &error), &error);
+    assert_int_equal(value.integer, 1850);
+    nigh_collection_close(collection);
+}
+
 static void ids_of_signatures(void **state) {
     struct collection_place *f = *state;
     const uint64_t words[] = {0, UINT64_C(0xffff), UINT64_C(0xffff0000), 1};
@@ -479,6 +538,7 @@ static void many_crawlers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fingerprints, context_setup, context_teardown),
+        WITH_FIXTURE(keys_to_keep),
         WITH_FIXTURE(ids_of_signatures),
         WITH_FIXTURE(ids_of_texts),
         WITH_FIXTURE(after_a_delete),

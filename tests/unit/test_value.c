@@ -165,6 +165,11 @@ static void keys_are_lines(void **state) {
     assert_true(strncmp(nigh__keep_keys_name(lines, 2, &length), "x=y\n", 4) == 0 && length == 3);
     assert_true(nigh__keep_keys_are(lines, keys, 3));
     assert_false(nigh__keep_keys_are(lines, keys, 2));
+    assert_ok(nigh__keep_keys_fit(context, "c.nigh", lines, keys, 3, &error), &error);
+    assert_ok(nigh__keep_keys_fit(context, "c.nigh", lines, NULL, 0, &error), &error);
+    assert_int_equal(nigh__keep_keys_fit(context, "c.nigh", lines, keys + 1, 2, &error), NIGH_EMISMATCH);
+    assert_string_equal(error.why, "it keeps the keys lang, page.year, x=y, and not page.year, x=y");
+    assert_int_equal(nigh__keep_keys_fit(context, "c.nigh", lines, NULL, 1, &error), NIGH_EINVAL);
     assert_string_equal(nigh__keep_keys_shown(lines).text, "lang, page.year, x=y");
     assert_string_equal(nigh__keep_keys_shown("bits=64\n").text, "none");
     nigh__free(context, lines);
