@@ -8,6 +8,7 @@
 #include "collection/extensions.h"
 #include "corpus/corpus_signer.h"
 #include "document/reading_keys.h"
+#include "document/split.h"
 #include "document/text_codec.h"
 #include "signature/signer.h"
 
@@ -42,6 +43,11 @@ nigh_status nigh_text_reader_next(nigh_text_reader *reader, nigh_text *out, nigh
 void nigh_text_reader_describe(const nigh_text_reader *reader, nigh_text_reader_info *out) {}
 
 void nigh_text_reader_close(nigh_text_reader *reader) {}
+
+const nigh_text_reader_options *nigh__text_reader_options(const nigh_text_reader *reader) {
+    static const nigh_text_reader_options none = {.size = sizeof none};
+    return &none;
+}
 
 const char *nigh_language_name(size_t index, const char **full) { return NULL; }
 
