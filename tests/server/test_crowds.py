@@ -5,6 +5,7 @@
 A small form; test_crowds_many.py is the whole."""
 
 import json
+import time
 import unittest
 
 from _crowds import (NEWS, SEEN, Crowd, Watch, ask_often, crowds, flood, metric, quantile, raise_file_limit,
@@ -55,6 +56,13 @@ class Crowds(unittest.TestCase):
             self.assertGreaterEqual(metric(server, "nigh_refused_requests_total"), counts[503])
             print("flood:", counts)
 
+    def held_in_the_end(self, server):
+        """Bytes of requests that are left, once the server has noticed that clients hung up in the middle of one."""
+        until = time.monotonic() + 60
+        while (held := metric(server, "nigh_held_bytes")) >= MEGABYTE and time.monotonic() < until:
+            time.sleep(0.1)
+        return held
+
     def test_memory_that_requests_take(self):
         """Bodies, what they are read into, and answers stay within --max-memory, and the rest is turned away."""
         most = 24 * MEGABYTE
@@ -69,7 +77,7 @@ class Crowds(unittest.TestCase):
             self.assertLess(watch.most - before, most + 200 * MEGABYTE * (1 if SLOW == 1 else 4))
             self.assertEqual(server.post(NEWS + "/search", {"id": "d1"}).status, 200)
             print(f"bodies: {counts}, {(watch.most - before) / MEGABYTE:.1f} MB more")
-            self.assertLess(metric(server, "nigh_held_bytes"), MEGABYTE)
+            self.assertLess(self.held_in_the_end(server), MEGABYTE)
 
     def test_answers_and_documents_have_limits(self):
         with Server("news.nigh", "seen.nigh", "--max-answer", "64K", "--max-documents", "3") as server:
