@@ -23,15 +23,21 @@
 #define ROWS 6000u
 #define RADIUS 3u
 
-static nigh_live *open_waiting(nigh_context *context, const char *path, uint64_t log_bytes, nigh_live_sync sync,
-                               uint32_t group_us) {
+/* Of rows, in a collection that is made where it is not there. */
+static nigh_live_options options_of_rows(void) {
     nigh_live_options options;
-    nigh_live *live = NULL;
-    nigh_error error;
     nigh_live_options_init(&options);
     options.create = 1;
     options.width_bits = 64;
     options.radius = RADIUS;
+    return options;
+}
+
+static nigh_live *open_waiting(nigh_context *context, const char *path, uint64_t log_bytes, nigh_live_sync sync,
+                               uint32_t group_us) {
+    nigh_live_options options = options_of_rows();
+    nigh_live *live = NULL;
+    nigh_error error;
     options.sync = sync;
     options.log_bytes = log_bytes;
     options.group_us = group_us;
@@ -164,13 +170,9 @@ static nigh_document named(const char *id, const uint64_t *word, const char *tex
 
 /* Live, of rows with these keys; NULL where that is refused, as a mismatch. */
 static nigh_live *open_keeping(const struct collection_place *f, const char *const *keys, size_t count) {
-    nigh_live_options options;
+    nigh_live_options options = options_of_rows();
     nigh_live *live = NULL;
     nigh_error error;
-    nigh_live_options_init(&options);
-    options.create = 1;
-    options.width_bits = 64;
-    options.radius = RADIUS;
     options.keep_keys = keys;
     options.keep_key_count = count;
     const nigh_status status = nigh_live_open(f->context, f->path, &options, &live, &error);
