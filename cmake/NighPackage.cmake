@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # One Debian package of all that is installed, by `cpack -G DEB` in a build with the prefix /usr; tools/release makes it.
-# What it depends on is read out of the binaries.
+# What it depends on is read out of the binaries; what the tool opens late does not stand there.
 
 set(NIGH_CONTACT "nigh packagers <nigh@example.org>" CACHE STRING "who answers for the Debian package")
 
@@ -19,6 +19,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION text)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+list(FILTER late_packages INCLUDE REGEX microhttpd) # nigh's shared library itself brings the others
+list(JOIN late_packages ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 include(CPack)

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Libraries that the tool opens when it first needs them: not before, and with a message where they cannot be used.
+# shellcheck source=/dev/null
+. "${BASH_SOURCE[0]%/*}/_lib.sh"
+
+grep -q '^NIGH_LATE:[A-Z]*=ON' "$NIGH_BUILD_DIR/CMakeCache.txt" ||
+    { echo 'this build opens no library late'; exit 77; }
+[[ -z ${NIGH_SANITIZE:-} ]] || { echo 'a sanitizer brings libraries of its own'; exit 77; }
+
+# Those that a run of the tool opened, by the loader's own report.
+opened() {
+    LD_DEBUG=files LD_DEBUG_OUTPUT=.loader "$@" > .out 2> .err || fail "$* fails"
+    sed -nE 's/.*calling init: .*\/(lib[a-z0-9]*)\.so.*/\1/p' .loader.* | sort -u
+    rm -f .loader.*
+}
+
+late='libarchive libxml2 libmicrohttpd libicuuc libgnutls'
+opened "$NIGH" --version > libraries
+for library in $late; do
+    ! grep -qx "$library" libraries || fail "--version opens $library"
+done
+
+echo '<html><body><p>Some words that are long enough to be read.</p></body></html>' > page.html
+opened "$NIGH" dedup --format html page.html -o left.html > libraries
+grep -qx libxml2 libraries || fail 'HTML is read without libxml2'
+! grep -qx libmicrohttpd libraries || fail 'HTML opens the library of HTTP'
+
+# One that is there and cannot be used.
+library=$(sed -nE 's/.*LATE_LIBXML2=\\"([^\\]*)\\".*/\1/p' "$NIGH_BUILD_DIR/build.ninja" | head -1)
+mkdir broken
+echo 'no library' > "broken/$library"
+LD_LIBRARY_PATH=broken expect 2 '' ANY -- "$NIGH" dedup --format html page.html -o none.html
+contains .err "nigh: cannot use $library: "
+[[ ! -e none.html ]] || fail 'an output is left'
+
+finish
