@@ -12,7 +12,7 @@ set(tests_of_documents
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language unit.language_detector
     unit.live unit.live_tables unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
-    unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.split_containers
+    unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.spelling unit.split_containers
     unit.split_faults unit.split_formats unit.split_limits unit.split_tree unit.split_warc unit.text_reader
     unit.texts unit.topsig unit.unicode unit.vocabulary unit.weight
     cli.against cli.against_days cli.against_stream cli.bad_input cli.bombs cli.dedup cli.dedup_forms cli.dedup_limits cli.delete cli.documents cli.folders cli.where cli.keys cli.losses cli.mixed cli.near_tables cli.pairs cli.own_ids cli.places cli.queries cli.same_documents cli.search_probe cli.tables cli.search_slices cli.sign cli.terminal cli.adopt cli.chunks cli.graph_masks cli.index_columns cli.left_out cli.rank cli.search_columns cli.seed cli.tune cli.vocabulary cli.widths crash.against_kill oracle.chunk_reader crash.ext4 crash.kills crash.live_kill crash.torture_long oracle.format_reader oracle.log_reader repository.papers repository.docs unit.chunk_scheme cli.dedup_slurm cli.late cli.dedup_stages cli.dedup_stages_refused cli.reports crash.stages_kill fuzz.stages server.report_page)

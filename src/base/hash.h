@@ -11,6 +11,9 @@
 uint64_t nigh__hash(const void *bytes, size_t length);
 uint64_t nigh__hash_seeded(const void *bytes, size_t length, uint64_t seed);
 
+/* The same of every `window` bytes in a row, from 0, 1, ... count - 1 on: out[i] is that of bytes + i. */
+void nigh__hash_windows(const void *bytes, size_t window, size_t count, uint64_t seed, uint64_t *out);
+
 /* Of bytes with a checksum of 8 bytes in them, all but the checksum: the hash of two hashes, before and behind it. */
 uint64_t nigh__hash_around(const uint8_t *bytes, size_t length, size_t checksum_at);
 

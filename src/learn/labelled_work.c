@@ -56,6 +56,11 @@ static bool name_add(void *user, uint64_t hash, const char *name, size_t length)
     return true;
 }
 
+static bool term_name_add(void *user, uint32_t number, uint64_t hash, const char *name, size_t length) {
+    (void)number;
+    return name_add(user, hash, name, length);
+}
+
 /* ---------------------------------------------------------------- workers */
 
 static nigh_status worker_new(void *user, void **out, nigh_error *error) {
@@ -69,7 +74,7 @@ static nigh_status worker_new(void *user, void **out, nigh_error *error) {
     if (worker->named == NULL) return nigh__no_memory(error, "for a labelled document");
     nigh_status status = nigh__feature_namer_init(plan->context, &plan->features, &worker->namer, error);
     if (status == NIGH_OK) status = nigh__featurer_new(plan->context, &plan->features, &worker->featurer, error);
-    if (status == NIGH_OK) nigh__featurer_listen(worker->featurer, name_add, worker);
+    if (status == NIGH_OK) nigh__featurer_listen(worker->featurer, term_name_add, worker);
     return status;
 }
 

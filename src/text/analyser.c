@@ -71,7 +71,7 @@ static nigh_status word_take(void *user, const struct nigh__word *word, nigh_err
     status = nigh__term_table_find(&analyser->terms, hash, &number, error);
     if (status != NIGH_OK) return status;
     const struct nigh__analyser *known = &analyser->known;
-    const bool told = known->tell == NULL || known->tell(known->user, hash, term, length);
+    const bool told = known->tell == NULL || known->tell(known->user, number, hash, term, length);
     uint32_t *added = told ? nigh__array_add(analyser->context, &analyser->numbers, 1) : NULL;
     if (added == NULL) return nigh__no_memory(error, "for the terms of a text");
     *added = number;

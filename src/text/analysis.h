@@ -59,6 +59,8 @@ nigh_status nigh__spell(struct nigh__speller *speller, const char *text, size_t 
 
 /* ------------------------------------------------------------------- fast -- */
 
+typedef bool nigh__term_told(void *user, uint32_t number, uint64_t hash, const char *term, size_t length);
+
 /*
  * An analyser numbers the terms it meets, from 1, and remembers which word gave
  * which term, so that a word is normalised and stemmed once and not each time.
@@ -69,10 +71,11 @@ struct nigh__analyser {
     uint32_t terms;         /* one past the largest number; numbers begin at 1 */
     uint32_t generation;    /* changes when all is forgotten, which happens only at the beginning of nigh__analyse() */
     /*
-     * NULL, or set by the caller: told of a term and its hash (not terminated, gone after the call) whenever it was
-     * found the long way, so in the first text to have it, and maybe again.  False: out of memory.
+     * NULL, or set by the caller: told of a term, its number and its hash (not terminated, gone after the call)
+     * whenever it was found the long way, so before its number is first given out, and maybe again.  False: out of
+     * memory.
      */
-    bool (*tell)(void *user, uint64_t hash, const char *term, size_t length);
+    nigh__term_told *tell;
     void *user;
 };
 

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "base/secret.h"
 #include "base/status.h"
+#include "text/spelling.h"
 
 #define AHEAD 16
 #define MANY_TERMS (4 * (size_t)NIGH__ANALYSER_TERMS) /* memory for more goes when the analyser forgets */
@@ -35,7 +36,7 @@ struct nigh__featurer {
     const nigh_context *context;
     struct nigh__feature_plan plan;
     struct nigh__analyser *analyser; /* of words and ngrams */
-    struct nigh__speller *speller;   /* of chars */
+    struct nigh__spelling spelling;  /* of chars */
     uint32_t stamp;                  /* of this text */
     uint32_t generation;
 
@@ -61,7 +62,7 @@ nigh_status nigh__featurer_new(const nigh_context *context, const struct nigh__f
     featurer->plan = *plan;
     featurer->secret = nigh__secret() | 1;
     nigh_status status = plan->kind == NIGH_FEATURES_CHARS
-                             ? nigh__speller_new(context, &plan->analysis, &featurer->speller, error)
+                             ? nigh__spelling_init(context, &plan->analysis, &featurer->spelling, error)
                              : nigh__analyser_new(context, &plan->analysis, &featurer->analyser, error);
     if (status != NIGH_OK) {
         nigh__featurer_free(featurer);
@@ -75,7 +76,7 @@ void nigh__featurer_free(struct nigh__featurer *featurer) {
     if (featurer == NULL) return;
     const nigh_context *context = featurer->context;
     nigh__analyser_free(featurer->analyser);
-    nigh__speller_free(featurer->speller);
+    nigh__spelling_release(&featurer->spelling);
     nigh__free(context, featurer->marks);
     nigh__free(context, featurer->cells);
     nigh__free(context, featurer->hashes);
@@ -84,8 +85,7 @@ void nigh__featurer_free(struct nigh__featurer *featurer) {
     nigh__free(context, featurer);
 }
 
-void nigh__featurer_listen(struct nigh__featurer *featurer,
-                           bool (*tell)(void *user, uint64_t hash, const char *term, size_t length), void *user) {
+void nigh__featurer_listen(struct nigh__featurer *featurer, nigh__term_told *tell, void *user) {
     if (featurer->plan.kind != NIGH_FEATURES_WORDS) return;
     featurer->analyser->tell = tell;
     featurer->analyser->user = user;
@@ -257,23 +257,44 @@ static nigh_status find_ngrams(struct nigh__featurer *featurer, const uint32_t *
 
 static size_t character_length(unsigned char lead) { return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4; }
 
+static bool is_ascii(const char *text, size_t length) {
+    unsigned char all = 0;
+    for (size_t i = 0; i < length; i++) all |= (unsigned char)text[i];
+    return all < 0x80;
+}
+
+/* Windows over characters of one byte; returns how many. */
+static size_t hash_bytes(struct nigh__featurer *featurer, const char *spelled, size_t length) {
+    const size_t window = nigh__smaller(featurer->plan.length, length);
+    const size_t count = nigh__smaller(length - window + (length > 0), NIGH__MAX_FEATURES);
+    nigh__hash_windows(spelled, window, count, featurer->plan.analysis.seed, featurer->hashes);
+    return count;
+}
+
+/* Over any characters. */
+static size_t hash_characters(struct nigh__featurer *featurer, const char *spelled, size_t length) {
+    size_t end = 0;
+    size_t found = 0;
+    for (uint32_t k = 0; k < featurer->plan.length && end < length; k++)
+        end += character_length((unsigned char)spelled[end]);
+    for (size_t begin = 0; end <= length && length > 0;) {
+        featurer->hashes[found++] = nigh__hash_seeded(spelled + begin, end - begin, featurer->plan.analysis.seed);
+        if (end == length || found == NIGH__MAX_FEATURES) break;
+        begin += character_length((unsigned char)spelled[begin]);
+        end += character_length((unsigned char)spelled[end]);
+    }
+    return found;
+}
+
 static nigh_status find_chars(struct nigh__featurer *featurer, const char *text, size_t length,
                               struct nigh__features *out, nigh_error *error) {
     const char *spelled = NULL;
     size_t spelled_length = 0;
-    nigh_status status = nigh__spell(featurer->speller, text, length, &spelled, &spelled_length, error);
+    nigh_status status = nigh__spelling_find(&featurer->spelling, text, length, &spelled, &spelled_length, error);
     if (status == NIGH_OK) status = reserve(featurer, nigh__smaller(spelled_length, NIGH__MAX_FEATURES), error);
     if (status != NIGH_OK) return status;
-    size_t end = 0;
-    size_t found = 0;
-    for (uint32_t k = 0; k < featurer->plan.length && end < spelled_length; k++)
-        end += character_length((unsigned char)spelled[end]);
-    for (size_t begin = 0; end <= spelled_length && spelled_length > 0;) {
-        featurer->hashes[found++] = nigh__hash_seeded(spelled + begin, end - begin, featurer->plan.analysis.seed);
-        if (end == spelled_length || found == NIGH__MAX_FEATURES) break;
-        begin += character_length((unsigned char)spelled[begin]);
-        end += character_length((unsigned char)spelled[end]);
-    }
+    const size_t found =
+        (is_ascii(spelled, spelled_length) ? hash_bytes : hash_characters)(featurer, spelled, spelled_length);
     return finish_hashes(featurer, found, out, error);
 }
 

@@ -45,8 +45,7 @@ nigh_status nigh__featurer_new(const nigh_context *context, const struct nigh__f
 void nigh__featurer_free(struct nigh__featurer *featurer); /* accepts NULL */
 
 /* Of words: as nigh__analyser has it; other features have no names to tell. */
-void nigh__featurer_listen(struct nigh__featurer *featurer,
-                           bool (*tell)(void *user, uint64_t hash, const char *term, size_t length), void *user);
+void nigh__featurer_listen(struct nigh__featurer *featurer, nigh__term_told *tell, void *user);
 
 /* *out lives until the next call.  Returns NIGH_OK, also where there is none, or NIGH_ENOMEM. */
 nigh_status nigh__featurer_find(struct nigh__featurer *featurer, const char *text, size_t length,

@@ -14,6 +14,10 @@
  * them: vowel signs of Indic scripts, which are marks by category, and vowels and
  * finals of Hangul and of Kirat Rai, which are not.  All others make boundaries
  * (test_unicode.c asks utf8proc about every character there is).
+ *
+ * Most text that gets here is East Asian, and most of its characters are settled:
+ * their normal form is one character, and they join nothing.  A piece of these
+ * alone is read without asking utf8proc.
  */
 #include "text/unicode.h"
 
@@ -57,6 +61,30 @@ int32_t nigh__utf8_read(const char *text, size_t length, size_t *bytes) {
 
 size_t nigh__utf8_write(int32_t code, char *out) { return (size_t)utf8proc_encode_char(code, (utf8proc_uint8_t *)out); }
 
+/* ----------------------------------------------------------------- settled -- */
+
+/* Letters of Han, Hangul and Kana that are their own normal form, and which begin pieces. */
+static bool is_settled_letter(int32_t code) {
+    return (code >= 0x4e00 && code <= 0x9fef) || (code >= 0xac00 && code <= 0xd7a3) ||
+           (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa);
+}
+
+/* Their commas, stops, brackets and dashes. */
+static bool is_settled_sign(int32_t code) {
+    return (code >= 0x3001 && code <= 0x3003) || (code >= 0x3008 && code <= 0x3011) || code == 0x2014 ||
+           (code >= 0x2018 && code <= 0x201d);
+}
+
+static int32_t ascii_lower(int32_t code) { return code >= 'A' && code <= 'Z' ? code | 0x20 : code; }
+
+/* What a settled character becomes; -1: it is none. */
+static int32_t settled(int32_t code) {
+    if (code < 0x80) return ascii_lower(code);
+    if (is_settled_letter(code) || is_settled_sign(code)) return code;
+    if (code >= 0xff01 && code <= 0xff5e) return ascii_lower(code - 0xfee0); /* wide forms of ASCII */
+    return code == 0x3000 ? ' ' : -1;
+}
+
 /* ------------------------------------------------------------------- kinds -- */
 
 /* Han, Kana, Hangul and Thai, and the signs of length and repetition used with them; sorted. */
@@ -77,7 +105,14 @@ static bool is_dense(int32_t code) {
     return false;
 }
 
+static enum nigh__letter_kind ascii_kind(int32_t code) {
+    if (code >= '0' && code <= '9') return NIGH__DIGIT;
+    return (code | 0x20) >= 'a' && (code | 0x20) <= 'z' ? NIGH__LETTER : NIGH__SEPARATOR;
+}
+
 enum nigh__letter_kind nigh__letter_kind(int32_t code) {
+    if (is_settled_letter(code)) return NIGH__DENSE;
+    if (code >= 0 && code < 0x80) return ascii_kind(code);
     switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:
@@ -119,7 +154,7 @@ static bool is_boundary(int32_t code) {
 
 /* Taken apart, folded, without what is ignored.  What utf8proc will not take separates, as U+FFFD does. */
 static size_t take_apart(int32_t code, int32_t parts[MAX_PARTS]) {
-    parts[0] = code >= 'A' && code <= 'Z' ? code | 0x20 : code;
+    parts[0] = ascii_lower(code);
     if (code < 0x80) return 1;
     int last_class = 0;
     utf8proc_ssize_t count = utf8proc_decompose_char(code, parts, MAX_PARTS, (utf8proc_option_t)OPTIONS, &last_class);
@@ -189,6 +224,37 @@ static bool piece_gather(struct nigh__normaliser *normaliser, size_t least, bool
     return true;
 }
 
+/* The piece, where all its characters are settled, and the one after it; else nothing, and *whole is false. */
+static bool piece_read(struct nigh__normaliser *normaliser, size_t least, bool *whole) {
+    int32_t *codes = nigh__array_add(normaliser->context, &normaliser->codes, least);
+    if (codes == NULL) return false;
+    size_t count = 0;
+    size_t at = normaliser->begin;
+    normaliser->codes.count = 0;
+    *whole = false;
+    for (size_t bytes; at < normaliser->length; at += bytes) {
+        const int32_t code = settled(nigh__utf8_read(normaliser->text + at, normaliser->length - at, &bytes));
+        if (code < 0) return true;
+        if (count == least) break;
+        codes[count++] = code;
+    }
+    *whole = true;
+    normaliser->codes.count = count;
+    normaliser->end = at;
+    return true;
+}
+
+/* The piece, whatever it is made of. */
+static bool piece_normalise(struct nigh__normaliser *normaliser, size_t least) {
+    bool plain;
+    if (!piece_gather(normaliser, least, &plain)) return false;
+    if (plain) return true;
+    if (!marks_sort(normaliser)) return false;
+    normaliser->codes.count = (size_t)utf8proc_normalize_utf32(
+        normaliser->codes.data, (utf8proc_ssize_t)normaliser->codes.count, (utf8proc_option_t)OPTIONS);
+    return true;
+}
+
 void nigh__normaliser_init(const nigh_context *context, struct nigh__normaliser *normaliser) {
     *normaliser =
         (struct nigh__normaliser){.context = context, .codes = NIGH__ARRAY(int32_t), .sorted = NIGH__ARRAY(int32_t)};
@@ -210,12 +276,9 @@ nigh_status nigh__normaliser_next(struct nigh__normaliser *normaliser, size_t le
     normaliser->begin = normaliser->end;
     normaliser->codes.count = 0;
     if (normaliser->end == normaliser->length) return NIGH_END;
-    bool plain;
-    if (!piece_gather(normaliser, least, &plain) || (!plain && !marks_sort(normaliser)))
+    bool whole;
+    if (!piece_read(normaliser, least, &whole) || (!whole && !piece_normalise(normaliser, least)))
         return nigh__no_memory(error, "to normalise a text");
-    if (!plain)
-        normaliser->codes.count = (size_t)utf8proc_normalize_utf32(
-            normaliser->codes.data, (utf8proc_ssize_t)normaliser->codes.count, (utf8proc_option_t)OPTIONS);
     *codes = normaliser->codes.data;
     *count = normaliser->codes.count;
     return NIGH_OK;

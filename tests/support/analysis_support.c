@@ -14,6 +14,7 @@
 static void pair_make(struct analysis_pair *pair) {
     if (nigh__speller_new(pair->context, &pair->analysis, &pair->speller, NULL) != NIGH_OK) abort();
     if (nigh__analyser_new(pair->context, &pair->analysis, &pair->analyser, NULL) != NIGH_OK) abort();
+    if (nigh__spelling_init(pair->context, &pair->analysis, &pair->spelling, NULL) != NIGH_OK) abort();
 }
 
 void analysis_pair_init(struct analysis_pair *pair, nigh_context *context, const char *language, bool stemming,
@@ -36,6 +37,7 @@ void analysis_pair_init_without(struct analysis_pair *pair, nigh_context *contex
 void analysis_pair_release(struct analysis_pair *pair) {
     nigh__speller_free(pair->speller);
     nigh__analyser_free(pair->analyser);
+    nigh__spelling_release(&pair->spelling);
 }
 
 static char *copy_of(const char *bytes, size_t length) {
@@ -53,7 +55,15 @@ char *analysis_spelled(struct analysis_pair *pair, const char *text, size_t leng
     return copy_of(spelled, spelled_length);
 }
 
+static bool spelling_agrees(struct analysis_pair *pair, const char *text, size_t length, const char *spelled) {
+    const char *copied;
+    size_t copied_length;
+    if (nigh__spelling_find(&pair->spelling, text, length, &copied, &copied_length, NULL) != NIGH_OK) abort();
+    return copied_length == strlen(spelled) && memcmp(copied, spelled, copied_length) == 0;
+}
+
 bool analysis_agrees(struct analysis_pair *pair, const char *text, size_t length, const char *spelled) {
+    const char *const whole = spelled;
     const uint32_t *numbers;
     size_t count;
     if (nigh__analyse(pair->analyser, text, length, &numbers, &count, NULL) != NIGH_OK) abort();
@@ -63,7 +73,7 @@ bool analysis_agrees(struct analysis_pair *pair, const char *text, size_t length
         if (pair->analyser->hashes[numbers[i]] != nigh__hash_seeded(spelled, term, pair->analysis.seed)) return false;
         spelled += term + (spelled[term] == ' ');
     }
-    return *spelled == 0;
+    return *spelled == 0 && spelling_agrees(pair, text, length, whole);
 }
 
 /* ----------------------------------------------------------------- by hand -- */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three ways from text to terms side by side: a plain one written here, the speller, the analyser. */
+/* The ways from text to terms side by side: a plain one written here, the speller, the analyser and its spelling. */
 #ifndef NIGH_TESTS_ANALYSIS_SUPPORT_H
 #define NIGH_TESTS_ANALYSIS_SUPPORT_H
 
 #include <stdbool.h>
 
 #include "text/analysis.h"
+#include "text/spelling.h"
 
 struct analysis_pair {
     nigh_context *context;
     struct nigh__analysis analysis;
     struct nigh__speller *speller;
     struct nigh__analyser *analyser;
+    struct nigh__spelling spelling;
 };
 
 /* `language` is a code or "none". */
@@ -31,7 +33,7 @@ char *analysis_spelled(struct analysis_pair *pair, const char *text, size_t leng
  */
 char *analysis_by_hand(const struct analysis_pair *pair, const char *text, size_t length);
 
-/* Whether the analyser gives exactly the terms that are spelled so. */
+/* Whether the analyser gives exactly the terms that are spelled so, and its spelling says the same. */
 bool analysis_agrees(struct analysis_pair *pair, const char *text, size_t length, const char *spelled);
 
 #endif

@@ -69,6 +69,21 @@ static void test_kinds(void **state) {
         assert_int_equal(nigh__letter_kind(cases[i].code), cases[i].kind);
 }
 
+/* Of every character, as its category says. */
+static void test_kinds_every_character(void **state) {
+    (void)state;
+    for (int32_t code = 0; code < 0x110000; code++) {
+        static const char kinds[] = {'S', 'L', 'D', 'M', 'L'};
+        const char category = utf8proc_category_string(code)[0];
+        const char expected = category == 'L' ? 'L' : category == 'M' ? 'M' : category == 'N' ? 'D' : 'S';
+        const enum nigh__letter_kind kind = nigh__letter_kind(code);
+        if (kind == NIGH__DENSE)
+            assert_true(expected == 'L' || expected == 'D');
+        else
+            assert_int_equal(kinds[kind], expected);
+    }
+}
+
 /* The whole text through pieces of `least` characters, as UTF-8; to be freed.  Pieces must follow one another. */
 static char *normal_in_pieces(nigh_context *context, const char *text, size_t length, size_t least, size_t *pieces) {
     struct nigh__normaliser normaliser;
@@ -129,6 +144,21 @@ static void test_normal_every_pair(void **state) {
             length += nigh__utf8_write(code, text + length);
         }
         length += nigh__utf8_write(0x301, text + length);
+        compare(*state, text, length);
+    }
+}
+
+/* Characters of East Asia, all of them in a row, and each before a mark or a jamo that joins it. */
+static void test_normal_east(void **state) {
+    static const int32_t joining[] = {0, 0x3099, 0x309a, 0x11a8, 0x1161, 0x302a, 0xfe00, 0x301, 0x338};
+    static char text[4 * 2 * (0x10000 - 0x2000)];
+    for (size_t i = 0; i < sizeof joining / sizeof joining[0]; i++) {
+        size_t length = 0;
+        for (int32_t code = 0x2000; code < 0xffff; code++) {
+            if (code >= 0xd800 && code < 0xe000) continue;
+            length += nigh__utf8_write(code, text + length);
+            if (joining[i] != 0) length += nigh__utf8_write(joining[i], text + length);
+        }
         compare(*state, text, length);
     }
 }
@@ -225,7 +255,9 @@ int main(void) {
         cmocka_unit_test(test_utf8_every_character),
         cmocka_unit_test(test_utf8_any_bytes),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_kinds_every_character),
         cmocka_unit_test(test_normal_every_pair),
+        cmocka_unit_test(test_normal_east),
         cmocka_unit_test(test_boundaries),
         cmocka_unit_test(test_normal_examples),
         cmocka_unit_test(test_normal_many_marks),
