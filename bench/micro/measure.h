@@ -41,6 +41,23 @@ void measure_print_host(FILE *out, const char *kernel);
 void measure_json(FILE *out, const char *bench, const char *what, uint32_t threads, size_t queries, size_t run,
                   double seconds);
 
+/* What is worth comparing from one change to the next; ./run bench all makes a table of these. */
+struct measure_figure {
+    const char *bench, *what, *unit;
+    double value;
+    double beside;     /* the same of a limit or a peer, in this run; 0: there is none */
+    const char *other; /* its name; NULL: there is none */
+    double found;      /* the share of what was to be found; 0: that is no question here */
+    bool less;         /* smaller is better */
+};
+
+/* Appends it as a line of JSON to the file that $BENCH_FIGURES names, where it does. */
+void measure_figure(const struct measure_figure *figure);
+void measure_figures(const struct measure_figure *figures, size_t count);
+
+/* A text between quotes, as JSON has it. */
+void measure_json_text(FILE *out, const char *text, size_t length);
+
 /* Memory, or the end of the program. */
 void *measure_allocate(size_t count, size_t size);
 
