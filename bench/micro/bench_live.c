@@ -528,7 +528,9 @@ static void measure_peer(const struct bench *bench) {
         printf("%5" PRIu64 "   %12s   %11.0f   %20s   %10.2f ms\n", batch, line, rate, "", p99 * 1e3);
         note_peer(strcmp(line, "FULL") == 0, batch, rate);
     }
-    if (lines == NULL || pclose(lines) != 0) printf("(there is no SQLite here to hold it against)\n");
+    if (lines != NULL && pclose(lines) == 0) return;
+    printf("(there is no SQLite here to hold it against)\n");
+    measure_lacking("peer_sqlite", "is not built: its library is not installed");
 }
 
 /* ------------------------------------------------------------------------- main -- */

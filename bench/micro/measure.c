@@ -102,27 +102,47 @@ static void figure_text(FILE *out, const char *key, const char *text) {
     (void)fputc(',', out);
 }
 
-void measure_figure(const struct measure_figure *figure) {
+/* Where figures go; NULL: nowhere. */
+static FILE *figures_open(void) {
     const char *path = getenv("BENCH_FIGURES");
-    if (path == NULL || path[0] == '\0' || !(figure->value > 0) || isinf(figure->value)) return;
+    if (path == NULL || path[0] == '\0') return NULL;
     FILE *out = fopen(path, "a");
     if (out == NULL) measure_fail(path, "cannot be written");
+    return out;
+}
+
+static void figures_close(FILE *out) {
+    if (fclose(out) != 0) measure_fail("the file of figures", "cannot be written");
+}
+
+static bool is_number(double value) { return value > 0 && !isinf(value); }
+
+void measure_figure(const struct measure_figure *figure) {
+    FILE *out = is_number(figure->value) ? figures_open() : NULL;
+    if (out == NULL) return;
     (void)fputc('{', out);
     figure_text(out, "bench", figure->bench);
     figure_text(out, "what", figure->what);
     (void)fprintf(out, "\"value\":%.6g,", figure->value);
-    if (figure->other != NULL && figure->beside > 0 && !isinf(figure->beside)) {
+    if (figure->other != NULL && is_number(figure->beside)) {
         (void)fprintf(out, "\"beside\":%.6g,", figure->beside);
         figure_text(out, "other", figure->other);
     }
     if (figure->found > 0) (void)fprintf(out, "\"found\":%.4f,", figure->found);
     figure_text(out, "unit", figure->unit);
     (void)fprintf(out, "\"less\":%s}\n", figure->less ? "true" : "false");
-    if (fclose(out) != 0) measure_fail(path, "cannot be written");
+    figures_close(out);
 }
 
-void measure_figures(const struct measure_figure *figures, size_t count) {
-    for (size_t i = 0; i < count; i++) measure_figure(&figures[i]);
+void measure_lacking(const char *peer, const char *why) {
+    FILE *out = figures_open();
+    if (out == NULL) return;
+    (void)fputc('{', out);
+    figure_text(out, "lacking", peer);
+    (void)fputs("\"why\":", out);
+    measure_json_text(out, why, strlen(why));
+    (void)fputs("}\n", out);
+    figures_close(out);
 }
 
 void *measure_allocate(size_t count, size_t size) {

@@ -53,7 +53,8 @@ struct measure_figure {
 
 /* Appends it as a line of JSON to the file that $BENCH_FIGURES names, where it does. */
 void measure_figure(const struct measure_figure *figure);
-void measure_figures(const struct measure_figure *figures, size_t count);
+/* The same of a peer that is not here. */
+void measure_lacking(const char *peer, const char *why);
 
 /* A text between quotes, as JSON has it. */
 void measure_json_text(FILE *out, const char *text, size_t length);
