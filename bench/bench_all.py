@@ -71,7 +71,8 @@ BENCHMARKS = [
     Benchmark("filter", "bench_filter", "--documents 300000 --queries 200 --cpu", "--cpu"),
     Benchmark("live", "bench_live", "--rows 1000000 --seconds 2 --texts 20000 --log 8", ""),
     Benchmark("terms", "bench_terms", "--blocks 20000 --peer-count 5000 --queries 200 --peer-queries 50 --cpu", "--cpu"),
-    Benchmark("learn", "bench_learn", "--documents 60000 --classes 100 --attractions 80000 --repulsions 100000 --steps 1 --ask 200", ""),
+    Benchmark("learn", "bench_learn",
+              "--documents 60000 --classes 100 --attractions 80000 --repulsions 100000 --steps 1 --ask 200", ""),
     Benchmark("python", "bench_python", "--megabytes 10", ""),
     Benchmark("serve", "serve", "--rows 50000 --hashes 500000 --seconds 3 --peer flat", ""),
     Benchmark("peers", "peers",
@@ -288,9 +289,11 @@ def about(run):
 
 
 def gone(results, earlier):
-    """What ran now and then, and was measured then alone."""
+    """What was measured then alone, of benchmarks that ran now too; not what stood beside a peer that is not here now."""
     ran = {told["name"] for told in results.benchmarks if told["state"] != "skipped"}
-    return [key for key in earlier.figures if key not in results.figures and key[0] in ran]
+    alone = {line["name"] for line in results.lacking}
+    return [key for key in earlier.figures if key not in results.figures and key[0] in ran
+            and not (key[0] in alone and key[2])]
 
 
 def show(results, earlier):

@@ -91,6 +91,10 @@ class Tables(unittest.TestCase):
         self.assertEqual(row(shown.stdout, "now")[-1], "new")
         self.assertIn("NO LONGER MEASURED: scan: then, beside peer", shown.stdout)
         self.assertNotIn("elsewhere", shown.stdout)  # that benchmark did not run
+        kept("new", figure("both", 1), {"name": "scan", "lacking": "peer", "why": "is not installed"})
+        shown = bench("--show", "new", "--against", "old")
+        self.assertEqual(shown.returncode, 0, shown.stdout)
+        self.assertIn("scan: without peer, which is not installed", shown.stdout)
 
     def test_what_cannot_be_compared(self):
         kept("old", figure("one", 1), size="full")
