@@ -155,7 +155,7 @@ def run(benchmark, options, scratch):
 
 
 def run_all(options, keep):
-    """Writes each line as it comes, for a run may be ended."""
+    """Writes each line as it comes, for a run may be ended; whether it was not."""
     def write(line):
         keep.parent.mkdir(parents=True, exist_ok=True)
         with open(keep, "a", encoding="utf-8") as out:
@@ -169,11 +169,15 @@ def run_all(options, keep):
         scratch = Path(tempfile.mkdtemp(prefix="nigh-all-"))
         try:
             told, noted = run(benchmark, options, scratch)
+        except KeyboardInterrupt:
+            print("ended", file=sys.stderr)
+            return False
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         print(f"{told['state']}, {told.get('seconds', 0):.0f} s", file=sys.stderr, flush=True)
         for line in [told, *noted]:
             write(line)
+    return True
 
 
 # -------------------------------------------------------------------------- files --
@@ -354,22 +358,23 @@ def check_size(options, earlier, size):
 
 def main():
     options = arguments()
+    for number in (signal.SIGINT, signal.SIGTERM):  # the first may be ignored, which benchmarks would inherit
+        signal.signal(number, signal.default_int_handler)
     earlier = options.against and read(options.against)
     if not options.show:
         check_size(options, earlier, options.size)
-    keep = options.show
+    keep, ended = options.show, False
     if not keep:
         keep = options.keep or place(options)
         options.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            run_all(options, keep)
-        except KeyboardInterrupt:
-            print("ended", file=sys.stderr)
+        ended = not run_all(options, keep)
     results = read(keep)
     check_size(options, earlier, results.about["size"])
     marked = show(results, earlier)
     if not options.show:
         print(f"kept in {os.path.relpath(keep)}")
+    if ended:
+        return 130
     return 1 if marked or any(told["state"] == "failed" for told in results.benchmarks) else 0
 
 
