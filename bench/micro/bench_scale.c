@@ -252,10 +252,10 @@ static void note(const struct bench *bench, const char *what, const char *unit, 
 /* What a document takes; `one` and `two` processes do all stages. */
 static void note_figures(const struct bench *bench, const struct cost *plain, const struct cost *stages,
                          const struct cost *one, const struct cost *two) {
-    note(bench, "one run, processor time", "us", plain->processor * 1e6, 0);
-    note(bench, "one run, memory", "bytes", (double)plain->peak, 0);
-    note(bench, "stages, processor time", "us", one->processor * 1e6, plain->processor * 1e6);
-    note(bench, "stages, memory of a process", "bytes", (double)stages->peak, (double)plain->peak);
+    note(bench, "one run, processor time", "us/document", plain->processor * 1e6, 0);
+    note(bench, "one run, memory", "bytes/document", (double)plain->peak, 0);
+    note(bench, "stages, processor time", "us/document", one->processor * 1e6, plain->processor * 1e6);
+    note(bench, "stages, memory of a process", "bytes/document", (double)stages->peak, (double)plain->peak);
     measure_figure(&(struct measure_figure){.bench = "scale",
                                             .what = "stages, 2 processes",
                                             .unit = "documents/s",
