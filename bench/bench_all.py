@@ -315,7 +315,7 @@ def show(results, earlier):
         if told["state"] != "done":
             print(f"{told['state']}: {told['name']}: {told['why']}")
     for line in results.lacking:
-        print(f"{line['name']}: without {line['lacking']}, which {line['why']}")
+        print(f"{line['name']}: without {line['lacking']}: {line['why']}")
     missing = gone(results, earlier) if earlier else []
     for name, what, other in missing:
         print(f"NO LONGER MEASURED: {name}: {what}{f', beside {other}' if other else ''}")

@@ -530,7 +530,7 @@ static void measure_peer(const struct bench *bench) {
     }
     if (lines != NULL && pclose(lines) == 0) return;
     printf("(there is no SQLite here to hold it against)\n");
-    measure_lacking("peer_sqlite", "is not built: its library is not installed");
+    measure_lacking("peer_sqlite", "not built: its library is not installed");
 }
 
 /* ------------------------------------------------------------------------- main -- */

@@ -152,17 +152,25 @@ def distances_of(text):
     return [out[key] for key in sorted(out, key=int)]
 
 
+def make_once(nigh, name, make, *sizes):
+    """Unless this very tool made it of these sizes before."""
+    told, tool = Path(f"{name}.made"), os.stat(nigh.path)
+    of = " ".join(map(str, (tool.st_size, tool.st_mtime_ns, *sizes)))
+    if not told.exists() or told.read_text(encoding="utf-8") != of:
+        told.unlink(missing_ok=True)
+        make()
+        told.write_text(of, encoding="utf-8")
+
+
 def make_nearest(nigh, rows):
     nigh.run("generate", "-q", "-n", rows, "-o", "near.npy")
     nigh.run("generate", "-q", "-n", rows, "--queries", 2000, "-o", "near-queries.npy")
     shutil.rmtree("near.nigh", ignore_errors=True)
     nigh.run("index", "-q", "near.nigh", "near.npy", "--graph", "--lists", "none")
-    Path("near.nigh.ready").touch()
 
 
 def nearest(nigh, options):
-    if not Path("near.nigh.ready").exists():
-        make_nearest(nigh, options.rows)
+    make_once(nigh, "near", lambda: make_nearest(nigh, options.rows), options.rows)
     queries = [row.hex() for row in rows_of_npy(Path("near-queries.npy"))]
     bodies = write_bodies("near.bodies", queries, k=K)
     several = write_bodies("near-16.bodies", queries, 16, k=K)
@@ -201,7 +209,7 @@ def faiss_server(options, queries, truth, goal):
         say(f"FAISS behind FastAPI: skipped, {why}")
         figures.lacking("FAISS behind FastAPI", why)
         return None
-    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-faiss-{options.peer}.index",
+    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-{options.rows}-faiss-{options.peer}.index",
                "--kind", options.peer]
     subprocess.run([*command, "--build"], check=True)
     with Served([*command, "--port", 7791], "http://127.0.0.1:7791") as served:
@@ -254,8 +262,7 @@ class Adder(Beside):
 
 
 def hashes(nigh, options):
-    if not Path("hashes.nigh").exists():
-        make_hashes(nigh, options)
+    make_once(nigh, "hashes", lambda: make_hashes(nigh, options), options.hashes, options.real)
     work = Path("hashes-added") / "hashes.nigh"  # what is added goes into a copy
     shutil.rmtree(work.parent, ignore_errors=True)
     shutil.copytree("hashes.nigh", work)

@@ -91,10 +91,10 @@ class Tables(unittest.TestCase):
         self.assertEqual(row(shown.stdout, "now")[-1], "new")
         self.assertIn("NO LONGER MEASURED: scan: then, beside peer", shown.stdout)
         self.assertNotIn("elsewhere", shown.stdout)  # that benchmark did not run
-        kept("new", figure("both", 1), {"name": "scan", "lacking": "peer", "why": "is not installed"})
+        kept("new", figure("both", 1), {"name": "scan", "lacking": "peer", "why": "not installed"})
         shown = bench("--show", "new", "--against", "old")
         self.assertEqual(shown.returncode, 0, shown.stdout)
-        self.assertIn("scan: without peer, which is not installed", shown.stdout)
+        self.assertIn("scan: without peer: not installed", shown.stdout)
 
     def test_what_cannot_be_compared(self):
         kept("old", figure("one", 1), size="full")
@@ -112,13 +112,13 @@ class Runs(unittest.TestCase):
     NOTE = """echo '{"bench":"x","what":"%s","value":2,"beside":1,"other":"peer","unit":"q/s","less":false}' >>"$BENCH_FIGURES" """
 
     def test_each_end(self):
-        program("bench_scan", self.NOTE % "some", """echo '{"lacking":"FAISS","why":"is not installed"}' >>"$BENCH_FIGURES" """)
+        program("bench_scan", self.NOTE % "some", """echo '{"lacking":"FAISS","why":"not installed"}' >>"$BENCH_FIGURES" """)
         program("bench_filter", "echo no such thing here", "exit 77")
         program("bench_learn", "echo broken", "exit 3")
         done = bench("--quick", "--only", "scan,filter,learn,text,sign", "--build", "made", "--keep", "here/all.jsonl")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(row(done.stdout, "some")[-1], "2.00")
-        for said in ("scan: without FAISS, which is not installed", "skipped: filter: no such thing here",
+        for said in ("scan: without FAISS: not installed", "skipped: filter: no such thing here",
                      "failed: learn: broken", "skipped: text:", "skipped: sign: there is no text"):
             self.assertIn(said, done.stdout)
         self.assertEqual(Path("made/bench/all/filter.txt").read_text(), "no such thing here\n")
