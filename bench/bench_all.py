@@ -35,7 +35,7 @@ from typing import NamedTuple
 import figures
 
 WORSE = 0.15  # a share of the figure before
-FINDS_LESS = 0.01
+LOST = 0.01  # of a quality
 LONGEST_SCRATCH = 40  # letters of $TMPDIR, which sockets and benchmarks put more behind
 SKIPPED = 77
 
@@ -244,8 +244,8 @@ def changes(figure, before, same_machine):
 
 
 def mark(figure, before, same_machine):
-    if before.get("found", 0) - figure.get("found", 0) > FINDS_LESS:
-        return "FINDS LESS"
+    if before.get("quality", 0) - figure.get("quality", 0) > LOST:
+        return "LESS QUALITY"
     known = [change for change in changes(figure, before, same_machine) if change is not None]
     return "WORSE" if known and max(known) < 1 - WORSE else ""
 
@@ -265,12 +265,12 @@ def row_of(figure):
     times = ratio(figure)
     return [figure["name"], figure["what"], number(figure["value"]), figure["unit"],
             number(figure["beside"]) if times else "", figure["other"] if times else "",
-            f"{times:.2f}" if times else "", f"{figure['found']:.3f}" if "found" in figure else ""]
+            f"{times:.2f}" if times else "", f"{figure['quality']:.3f}" if "quality" in figure else ""]
 
 
 def table(results, earlier=None):
     """Its lines, and whether something is marked."""
-    heads = ["benchmark", "what", "figure", "", "beside", "", "ratio", "found"]
+    heads = ["benchmark", "what", "figure", "", "beside", "", "ratio", "quality"]
     rows, marked = [], False
     if earlier is None:
         rows = [row_of(figure) for figure in results.figures.values()]
@@ -309,7 +309,7 @@ def show(results, earlier):
             print("another processor: ratios alone are compared")
     lines, marked = table(results, earlier)
     print("", *lines, sep="\n")
-    print("\nratio: times as good as what is beside it; found: the share of what was to be found"
+    print("\nratio: times as good as what is beside it; quality: recall, precision or F1"
           + ("; change: + is better" if earlier else ""))
     for told in results.benchmarks:
         if told["state"] != "done":

@@ -18,14 +18,14 @@ def append(line):
             out.write(json.dumps(line) + "\n")
 
 
-def note(bench, what, value, unit, *, beside=None, other=None, found=None, less=False):
+def note(bench, what, value, unit, *, beside=None, other=None, quality=None, less=False):
     """What is worth comparing from one change to the next.  `beside` is the same of `other`, a limit or a peer in this
-    run; `found` the share of what was to be found; less: smaller is better."""
+    run; `quality` a recall, precision or F1; less: smaller is better."""
     figure = {"bench": bench, "what": what, "value": value}
     if beside:
         figure.update(beside=beside, other=other)
-    if found:
-        figure.update(found=found)
+    if quality:
+        figure.update(quality=quality)
     if value > 0:
         append({**figure, "unit": unit, "less": less})
 

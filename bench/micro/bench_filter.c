@@ -96,7 +96,7 @@ static double recall(const struct bench *bench) {
 }
 
 /* Beside the same effort among all documents, which comes first. */
-static void note(const char *what, double share, double milliseconds, double found) {
+static void note(const char *what, double share, double milliseconds, double quality) {
     static double all;
     char name[64];
     if (share == 1) all = milliseconds;
@@ -107,7 +107,7 @@ static void note(const char *what, double share, double milliseconds, double fou
                                             .value = milliseconds,
                                             .beside = share == 1 ? 0 : all,
                                             .other = "among all",
-                                            .found = found,
+                                            .quality = quality,
                                             .less = true});
 }
 

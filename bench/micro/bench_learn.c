@@ -124,7 +124,7 @@ static void note_lookup(const nigh_eval_learned_row *row) {
                                             .value = row->lookup_seconds * 1e6,
                                             .beside = row->scan_seconds * 1e6,
                                             .other = "the scan",
-                                            .found = row->precision,
+                                            .quality = row->precision,
                                             .less = true});
 }
 

@@ -80,14 +80,14 @@ static void make_data(struct bench *bench) {
     write_file(bench->queries_path, prints->query_bytes, prints->queries * FINGERPRINT_BYTES);
 }
 
-static void note(const char *what, const char *unit, double value, double beside, const char *other, double found) {
+static void note(const char *what, const char *unit, double value, double beside, const char *other, double quality) {
     measure_figure(&(struct measure_figure){.bench = "neardup",
                                             .what = what,
                                             .unit = unit,
                                             .value = value,
                                             .beside = beside,
                                             .other = other,
-                                            .found = found,
+                                            .quality = quality,
                                             .less = strcmp(unit, "s") == 0});
 }
 
@@ -142,7 +142,9 @@ static void note_setting(const struct bench *bench, size_t index) {
     const double rate = (double)bench->prints.queries / series_minimum(&measured[index].seconds[1]);
     const bool is_first = index == 0;
     if (!is_first && settings[index].least_rate == 0) return;
-    note(settings[index].name, "queries/s", rate, is_first ? 0 : exact, settings[0].name, measured[index].recall[1]);
+    char what[64];
+    (void)snprintf(what, sizeof what, "any match, %s", settings[index].name);
+    note(what, "queries/s", rate, is_first ? 0 : exact, settings[0].name, measured[index].recall[1]);
 }
 
 static void run_settings(const struct bench *bench) {

@@ -325,7 +325,7 @@ static void note(const struct bench *bench, uint32_t threads, size_t batch, doub
                                             .value = rate(&bench->ours[threads][batch], batch),
                                             .beside = beside,
                                             .other = other,
-                                            .found = bench->recall_ours[batch]});
+                                            .quality = bench->recall_ours[batch]});
 }
 
 static void note_figures(const struct bench *bench) {

@@ -158,7 +158,7 @@ static void note_figures(const struct bench *bench, enum text_kind kind, const s
                                         .value = outcomes[w].one * 1e3,
                                         .beside = outcomes[0].one * 1e3,
                                         .other = ways[0].name,
-                                        .found = outcomes[w].recall,
+                                        .quality = outcomes[w].recall,
                                         .less = true};
         measure_figure(&figure);
         if (strcmp(ways[w].name, "columns, weighted") != 0) continue;

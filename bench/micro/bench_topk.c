@@ -87,28 +87,22 @@ static const struct {
              {TOPK_CDR, 0.99, "graph, CDR .99"},
              {TOPK_CDR, 0.995, "graph, CDR .995"}};
 
-static void note(const char *what, double rate, double beside, const char *other, double found) {
-    measure_figure(&(struct measure_figure){.bench = "topk",
-                                            .what = what,
-                                            .unit = "queries/s",
-                                            .value = rate,
-                                            .beside = beside,
-                                            .other = other,
-                                            .found = found});
+static void note(const char *what, double rate, double beside, const char *other) {
+    measure_figure(&(struct measure_figure){
+        .bench = "topk", .what = what, .unit = "queries/s", .value = rate, .beside = beside, .other = other});
 }
 
-/* The graph at equal quality: beside the best peer where there is one, and beside the scan. */
+/* The graph at a quality that its name says, by the first half of the queries: beside the best peer where there is one,
+ * and beside the scan. */
 static void note_figures(const struct topk_table *table) {
     const struct topk_row *scan = topk_table_choose(table, TOPK_SCAN, TOPK_RECALL, 1);
     for (size_t i = 0; i < sizeof noted / sizeof noted[0]; i++) {
         const struct topk_row *row = topk_table_choose(table, TOPK_GRAPH, noted[i].by, noted[i].quality);
         if (row == NULL) continue;
-        const struct topk_half *half = &row->halves[TOPK_REPORTED];
-        const double rate = topk_half_rate(half);
+        const double rate = topk_half_rate(&row->halves[TOPK_REPORTED]);
         const double peer = topk_table_best_peer(table, noted[i].by, noted[i].quality);
-        if (peer > 0) note(noted[i].what, rate, peer, "the best peer", half->quality.recall);
-        if (scan != NULL)
-            note(noted[i].what, rate, topk_half_rate(&scan->halves[TOPK_REPORTED]), TOPK_SCAN, half->quality.recall);
+        if (peer > 0) note(noted[i].what, rate, peer, "the best peer");
+        if (scan != NULL) note(noted[i].what, rate, topk_half_rate(&scan->halves[TOPK_REPORTED]), TOPK_SCAN);
     }
 }
 

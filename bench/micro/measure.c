@@ -128,7 +128,7 @@ void measure_figure(const struct measure_figure *figure) {
         (void)fprintf(out, "\"beside\":%.6g,", figure->beside);
         figure_text(out, "other", figure->other);
     }
-    if (figure->found > 0) (void)fprintf(out, "\"found\":%.4f,", figure->found);
+    if (figure->quality > 0) (void)fprintf(out, "\"quality\":%.4f,", figure->quality);
     figure_text(out, "unit", figure->unit);
     (void)fprintf(out, "\"less\":%s}\n", figure->less ? "true" : "false");
     figures_close(out);

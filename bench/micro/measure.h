@@ -47,7 +47,7 @@ struct measure_figure {
     double value;
     double beside;     /* the same of a limit or a peer, in this run; 0: there is none */
     const char *other; /* its name; NULL: there is none */
-    double found;      /* the share of what was to be found; 0: that is no question here */
+    double quality;    /* recall, precision or F1, up to 1; 0: none of these */
     bool less;         /* smaller is better */
 };
 

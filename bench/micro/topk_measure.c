@@ -166,7 +166,6 @@ void topk_measure_threads(const struct topk_table *table, size_t runs) {
                                             .unit = "queries/s",
                                             .value = (double)many.count / series_minimum(&two),
                                             .beside = (double)many.count / series_minimum(&one),
-                                            .other = "1 thread",
-                                            .found = row->halves[TOPK_REPORTED].quality.recall});
+                                            .other = "1 thread"});
     free(many.queries);
 }

@@ -69,7 +69,7 @@ def dedup_note(name, rows):
         ours, best = dedup_ahead(rows, threads)
         if ours is not None:
             figures.note("peers", f"dedup of {name}, {threads} thread{'s' * (threads > 1)}", ours[rate_by], "MB/s",
-                         beside=best and best[rate_by], other=best and best["contender"], found=f1_of(ours))
+                         beside=best and best[rate_by], other=best and best["contender"], quality=f1_of(ours))
 
 
 def dedup_table(name, about, rows):

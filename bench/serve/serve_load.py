@@ -191,12 +191,12 @@ def nearest(nigh, options):
             show("HTTP, at half of half of the library's rate", half)
             together = wrk(served, path, several, options.seconds)
             show("HTTP, 16 queries a request", together, 16)
-        note("nearest", whole, beside=library, other="the library, 1 thread", found=goal)
-        note("nearest, 16 a request", together, 16, beside=library, other="the library, 1 thread", found=goal)
+        note("nearest", whole, beside=library, other="the library, 1 thread", quality=goal)
+        note("nearest, 16 a request", together, 16, beside=library, other="the library, 1 thread", quality=goal)
     if options.peer != "none":
         peer = faiss_server(options, queries, truth, goal)
         if peer:
-            figures.note("serve", "nearest", whole["rate"], "queries/s", beside=peer, other="FAISS behind FastAPI", found=goal)
+            figures.note("serve", "nearest", whole["rate"], "queries/s", beside=peer, other="FAISS behind FastAPI", quality=goal)
 
 
 def faiss_server(options, queries, truth, goal):

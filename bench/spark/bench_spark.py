@@ -125,7 +125,7 @@ def tell(name, count, seconds, share, more=""):
 
 
 def note(what, rate, beside, other, found):
-    figures.note("spark", f"de-duplication of {what}", rate, "documents/s", beside=beside, other=other, found=found)
+    figures.note("spark", f"de-duplication of {what}", rate, "documents/s", beside=beside, other=other, quality=found)
 
 
 def main():

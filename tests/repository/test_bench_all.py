@@ -21,11 +21,11 @@ import figures  # noqa: E402
 RUN = {"processor": "A", "cores": 2, "load": 0.5, "commit": "1234567", "date": "2026-01-01 00:00", "size": "quick"}
 
 
-def figure(what, value, beside=None, found=None, less=False, other="peer"):
+def figure(what, value, beside=None, quality=None, less=False, other="peer"):
     line = {"name": "scan", "bench": "scan", "what": what, "value": value, "unit": "q/s", "less": less}
     if beside:
         line.update(beside=beside, other=other)
-    return dict(line, found=found) if found else line
+    return dict(line, quality=quality) if quality else line
 
 
 def kept(path, *noted, **run):
@@ -51,7 +51,7 @@ def program(name, *lines):
 
 class Tables(unittest.TestCase):
     def test_ratio_is_how_many_times_as_good(self):
-        kept("new", figure("more", 3000, 1500), figure("less", 2, 5, less=True), figure("alone", 0.25, found=0.95))
+        kept("new", figure("more", 3000, 1500), figure("less", 2, 5, less=True), figure("alone", 0.25, quality=0.95))
         shown = bench("--show", "new")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertEqual(row(shown.stdout, "more"), ["scan", "more", "3,000", "q/s", "1,500", "peer", "2.00"])
@@ -59,14 +59,14 @@ class Tables(unittest.TestCase):
         self.assertEqual(row(shown.stdout, "alone"), ["scan", "alone", "0.25", "q/s", "0.950"])
 
     def test_worse_is_marked(self):
-        kept("old", figure("slower", 100), figure("later", 1, less=True), figure("noise", 100), figure("lost", 100, found=0.95))
-        kept("new", figure("slower", 80), figure("later", 2, less=True), figure("noise", 90), figure("lost", 100, found=0.93))
+        kept("old", figure("slower", 100), figure("later", 1, less=True), figure("noise", 100), figure("lost", 100, quality=0.95))
+        kept("new", figure("slower", 80), figure("later", 2, less=True), figure("noise", 90), figure("lost", 100, quality=0.93))
         shown = bench("--show", "new", "--against", "old")
         self.assertEqual(shown.returncode, 1)
         self.assertEqual(row(shown.stdout, "slower")[-4:], ["100", "-20", "%", "WORSE"])
         self.assertEqual(row(shown.stdout, "later")[-4:], ["1", "-50", "%", "WORSE"])
         self.assertEqual(row(shown.stdout, "noise")[-3:], ["100", "-10", "%"])
-        self.assertEqual(row(shown.stdout, "lost")[-2:], ["FINDS", "LESS"])
+        self.assertEqual(row(shown.stdout, "lost")[-2:], ["LESS", "QUALITY"])
 
     def test_a_slow_machine_is_not_marked(self):
         kept("old", figure("one", 100, 50))
