@@ -73,7 +73,7 @@ BENCHMARKS = [
     Benchmark("terms", "bench_terms", "--blocks 20000 --peer-count 5000 --queries 200 --peer-queries 50 --cpu", "--cpu"),
     Benchmark("learn", "bench_learn",
               "--documents 60000 --classes 100 --attractions 80000 --repulsions 100000 --steps 1 --ask 200", ""),
-    Benchmark("python", "bench_python", "--megabytes 10", ""),
+    Benchmark("python", "bench_python", "", ""),
     Benchmark("serve", "serve", "--rows 50000 --hashes 500000 --seconds 3 --peer flat", ""),
     Benchmark("peers", "peers",
               "--tasks dedup,clustered --only nigh,rensa,usearch,hnswlib,faiss --megabytes 5 --rows 20000 --queries 200 "
