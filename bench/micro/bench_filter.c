@@ -19,6 +19,8 @@
 #include "nearest_set.h"
 
 #define SEED 7u
+#define NOTED_EFFORT 100u
+#define NOTED_SHARE 0.01 /* fewer are compared one by one */
 
 struct bench {
     uint64_t documents, queries;
@@ -93,6 +95,22 @@ static double recall(const struct bench *bench) {
     return (double)got / (double)count;
 }
 
+/* Beside the same effort among all documents, which comes first. */
+static void note(const char *what, double share, double milliseconds, double quality) {
+    static double all;
+    char name[64];
+    if (share == 1) all = milliseconds;
+    (void)snprintf(name, sizeof name, share == 1 ? "%s" : "%s, %g%%", what, share * 100);
+    measure_figure(&(struct measure_figure){.bench = "filter",
+                                            .what = name,
+                                            .unit = "ms",
+                                            .value = milliseconds,
+                                            .beside = share == 1 ? 0 : all,
+                                            .other = "among all",
+                                            .quality = quality,
+                                            .less = true});
+}
+
 static double measure(struct bench *bench, const char *what, double share, uint32_t effort, const uint64_t *among) {
     const double queries = (double)bench->set.query_count;
     const struct nearest_pass pass = search(bench, NIGH_SEARCH_GRAPH, effort, among, bench->found);
@@ -100,6 +118,7 @@ static double measure(struct bench *bench, const char *what, double share, uint3
     printf("%6u   %-9s   %7.1f %%   %.4f   %8.3f ms   %9.0f   %7" PRIu64 "\n", effort, what, share * 100, here,
            pass.seconds / queries * 1e3, pass.compared, pass.scanned);
     (void)fflush(stdout);
+    if (effort == NOTED_EFFORT && share >= NOTED_SHARE) note(what, share, pass.seconds / queries * 1e3, here);
     return here;
 }
 
@@ -162,19 +181,22 @@ static void make(struct bench *bench, nigh_context *context, const char *folder)
 }
 
 int main(int count, char **arguments) {
-    static const char usage[] = "bench_filter [--documents N] [--queries N] [--folder KEEP] [--quick]";
+    static const char usage[] = "bench_filter [--documents N] [--queries N] [--folder KEEP] [--cpu] [--quick]";
     const char *kept = NULL;
+    bool processor_time = false;
     struct bench bench = {.documents = 1000000, .queries = 300};
     const struct measure_option options[] = {
         {.name = "documents", .number = &bench.documents, .least = 2000, .most = 100000000, .quick = 20000},
         {.name = "queries", .number = &bench.queries, .least = 10, .most = 100000, .quick = 50},
         {.name = "folder", .text = &kept},
+        {.name = "cpu", .flag = &processor_time},
         {.name = NULL},
     };
     char folder[MEASURE_FOLDER];
     nigh_context *context = NULL;
     nigh_error error;
     if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
+    if (processor_time) measure_processor_time();
     measure_must(nigh_context_new(NULL, &context, &error), &error, "a context");
     bench.keeps = kept != NULL;
     if (kept == NULL)

@@ -81,6 +81,13 @@ static double train(struct bench *bench, uint64_t documents, nigh_learn_method m
     return seconds;
 }
 
+static void note_training(const struct bench *bench, size_t method, double seconds) {
+    char what[64];
+    (void)snprintf(what, sizeof what, "training, %s", nigh_learn_method_name(bench->chosen[method]));
+    measure_figure(&(struct measure_figure){
+        .bench = "learn", .what = what, .unit = "documents/s", .value = (double)bench->documents / seconds});
+}
+
 static void train_all(struct bench *bench) {
     (void)printf("\ntraining: %" PRIu64 " bits, processor time of one thread; the last column: times what half of the "
                  "documents took\n  %-10s %10s %8s %9s %8s %9s %5s %9s %9s\n",
@@ -90,6 +97,7 @@ static void train_all(struct bench *bench) {
         double before = 0;
         for (uint64_t step = bench->steps; step-- > 0;)
             before = train(bench, bench->documents >> step, bench->chosen[m], before);
+        if (before > 0) note_training(bench, m, before);
     }
 }
 
@@ -103,6 +111,21 @@ static void print_row(const nigh_eval_learned_row *row) {
     else
         (void)printf(" %10.1f %10.2f %9.1f\n", row->scan_seconds * 1e6, 1e6 / row->sign_rate,
                      (double)row->lookup_bytes / 1e6);
+}
+
+/* Hash lookup beside comparing all, with the precision of what comes. */
+static void note_lookup(const nigh_eval_learned_row *row) {
+    char what[96];
+    if (row->width_bits == 0) return;
+    (void)snprintf(what, sizeof what, "lookup, %s", row->method);
+    measure_figure(&(struct measure_figure){.bench = "learn",
+                                            .what = what,
+                                            .unit = "us",
+                                            .value = row->lookup_seconds * 1e6,
+                                            .beside = row->scan_seconds * 1e6,
+                                            .other = "the scan",
+                                            .quality = row->precision,
+                                            .less = true});
 }
 
 static void look_up(struct bench *bench) {
@@ -134,7 +157,10 @@ static void look_up(struct bench *bench) {
                  "of a query; of the cosine the 10 best\n  %-28s %9s %9s %10s %6s %10s %10s %10s %9s\n",
                  info.radius, info.queries, info.documents, info.classes, "", "features", "precision", "returned",
                  "tables", "us", "scan us", "signing us", "MB");
-    for (size_t i = 0; nigh_eval_learned_at(learned, i, &row) == NIGH_OK; i++) print_row(&row);
+    for (size_t i = 0; nigh_eval_learned_at(learned, i, &row) == NIGH_OK; i++) {
+        print_row(&row);
+        note_lookup(&row);
+    }
     nigh_eval_learned_free(learned);
 }
 

@@ -55,6 +55,18 @@ static double p99_of(double *calls, size_t count) {
     return calls[count * 99 / 100];
 }
 
+static void note(const char *what, const char *unit, double value, double beside, const char *other, bool less) {
+    measure_figure(&(struct measure_figure){
+        .bench = "live", .what = what, .unit = unit, .value = value, .beside = beside, .other = other, .less = less});
+}
+
+/* Documents that are found or added a second. */
+static void note_rate(const char *how, size_t batch, double rate, double beside, const char *other) {
+    char what[64];
+    (void)snprintf(what, sizeof what, "find or add, %s, batches of %zu", how, batch);
+    note(what, "documents/s", rate, beside, other, false);
+}
+
 /* -------------------------------------------------------------------- the disk -- */
 
 struct disk {
@@ -206,8 +218,12 @@ static struct asked ask(struct bench *bench, nigh_live *live, size_t batch, doub
     return asked;
 }
 
+#define BATCHES 3u
+
+static const size_t batches[BATCHES] = {1, 64, 1024};
+static double our_rates[2][BATCHES]; /* without syncs, and durable: for the peer to be held against */
+
 static void measure_prints(struct bench *bench, const char *path) {
-    static const size_t batches[] = {1, 64, 1024};
     const double seconds = (double)bench->seconds;
     nigh_live_info info = {.size = sizeof info};
     const double began = measure_wall();
@@ -219,20 +235,25 @@ static void measure_prints(struct bench *bench, const char *path) {
     printf("durable find-or-add, radius %u, one thread\n", RADIUS);
     printf("batch   disk syncs/s   p99 of one   in syncs   documents/s   of what the disk can   p99 of a call   "
            "in syncs   in p99s   processor us each\n");
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < BATCHES; i++) {
         struct disk disk;
         const struct asked asked = ask_beside(bench, live, batches[i], &disk);
         printf("%5zu   %12.0f   %7.2f ms   %8.1f   %11.0f   %20.2f   %10.2f ms   %8.1f   %7.2f   %17.2f\n", batches[i],
                disk.rate, disk.p99 * 1e3, disk.p99 * disk.rate, asked.rate,
                asked.rate / (disk.rate * (double)batches[i]), asked.p99 * 1e3, asked.p99 * disk.rate,
                asked.p99 / disk.p99, asked.microseconds);
+        our_rates[true][i] = asked.rate;
+        note_rate("durable", batches[i], asked.rate, disk.rate * (double)batches[i], "syncs of the disk");
+        if (i == 0) note("p99 of a durable call", "ms", asked.p99 * 1e3, disk.p99 * 1e3, "p99 of a sync", true);
     }
     nigh_live_close(live);
     live = open_live(bench, path, NIGH_SYNC_NEVER, 0);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < BATCHES; i++) {
         const struct asked asked = ask(bench, live, batches[i], seconds);
         printf("%5zu          never   %10s   %8s   %11.0f   %20s   %10.2f ms   %8s   %7s   %17.2f\n", batches[i], "",
                "", asked.rate, "", asked.p99 * 1e3, "", "", asked.microseconds);
+        our_rates[false][i] = asked.rate;
+        note_rate("no syncs", batches[i], asked.rate, 0, NULL);
     }
     nigh_live_close(live);
 }
@@ -286,6 +307,7 @@ static void measure_merging(struct bench *bench, const char *path) {
     printf("\none find at a time: p99 %.2f us quiet before and %.2f behind; %.2f us while %" PRIu64
            " segments are made and %" PRIu64 " merged: %.1f times\n",
            quiet[0] * 1e6, quiet[1] * 1e6, busy * 1e6, info.segments, info.merged, 2 * busy / (quiet[0] + quiet[1]));
+    note("p99 of a find beside merging", "us", busy * 1e6, (quiet[0] + quiet[1]) / 2 * 1e6, "in quiet", true);
     nigh_live_close(live);
 }
 
@@ -349,6 +371,8 @@ static void measure_space(struct bench *bench) {
            "once, %.2f after a merge of all\n",
            info.documents, info.segments, (double)grown / (double)folder_bytes(fresh),
            (double)folder_bytes(path) / (double)folder_bytes(fresh));
+    note("streamed, then merged, space", "bytes", (double)folder_bytes(path) / (double)info.documents,
+         (double)folder_bytes(fresh) / (double)info.documents, "made at once", true);
 }
 
 /* A log that a killed process left, on a small collection: what is read is the log. */
@@ -365,9 +389,11 @@ static void measure_recovery(struct bench *bench) {
     const double began = measure_wall();
     const double worked = processor_seconds();
     live = open_live(bench, path, NIGH_SYNC_GROUP, 0);
+    const double seconds = measure_wall() - began;
     printf("\na log of %" PRIu64 " MB (%" PRIu64
            " documents) that was left: opened in %.2f s, %.2f s of processor time\n",
-           info.log_bytes >> 20, info.in_log, measure_wall() - began, processor_seconds() - worked);
+           info.log_bytes >> 20, info.in_log, seconds, processor_seconds() - worked);
+    note("opening a log that was left", "documents/s", (double)info.in_log / seconds, 0, NULL, false);
     nigh_live_close(live);
 }
 
@@ -468,11 +494,19 @@ static void measure_texts(struct bench *bench) {
            "; find-or-add in batches of %u, durable, %.0f/s, kept %" PRIu64 ": %.2f of it\n",
            texts.count, TEXT_WORDS, (double)texts.count / dedup, kept[0], LARGEST_BATCH, (double)texts.count / stream,
            kept[1], dedup / stream);
+    note("near-copies of texts", "documents/s", (double)texts.count / stream, (double)texts.count / dedup, "dedup",
+         false);
     for (uint64_t i = 0; i < texts.count; i++) free(texts.texts[i]);
     free(texts.texts);
 }
 
 /* ---------------------------------------------------------------------- SQLite -- */
+
+static void note_peer(bool durable, uint64_t batch, double rate) {
+    for (size_t i = 0; i < BATCHES; i++)
+        if (batches[i] == batch && our_rates[durable][i] > 0)
+            note_rate(durable ? "durable" : "no syncs", batch, our_rates[durable][i], rate, "SQLite");
+}
 
 static void measure_peer(const struct bench *bench) {
     char command[1024];
@@ -492,8 +526,11 @@ static void measure_peer(const struct bench *bench) {
         const double rate = strtod(rest, &rest);
         const double p99 = strtod(rest, &rest);
         printf("%5" PRIu64 "   %12s   %11.0f   %20s   %10.2f ms\n", batch, line, rate, "", p99 * 1e3);
+        note_peer(strcmp(line, "FULL") == 0, batch, rate);
     }
-    if (lines == NULL || pclose(lines) != 0) printf("(there is no SQLite here to hold it against)\n");
+    if (lines != NULL && pclose(lines) == 0) return;
+    printf("(there is no SQLite here to hold it against)\n");
+    measure_lacking("peer_sqlite", "not built: its library is not installed");
 }
 
 /* ------------------------------------------------------------------------- main -- */

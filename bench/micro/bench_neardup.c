@@ -80,6 +80,17 @@ static void make_data(struct bench *bench) {
     write_file(bench->queries_path, prints->query_bytes, prints->queries * FINGERPRINT_BYTES);
 }
 
+static void note(const char *what, const char *unit, double value, double beside, const char *other, double quality) {
+    measure_figure(&(struct measure_figure){.bench = "neardup",
+                                            .what = what,
+                                            .unit = unit,
+                                            .value = value,
+                                            .beside = beside,
+                                            .other = other,
+                                            .quality = quality,
+                                            .less = strcmp(unit, "s") == 0});
+}
+
 /* ------------------------------------------------------------------- finders -- */
 
 struct measured {
@@ -125,6 +136,17 @@ static void report_setting(const struct bench *bench, size_t index) {
     (void)printf("\n");
 }
 
+/* Finding any match, as one does who asks whether it is there. */
+static void note_setting(const struct bench *bench, size_t index) {
+    const double exact = (double)bench->prints.queries / series_minimum(&measured[0].seconds[1]);
+    const double rate = (double)bench->prints.queries / series_minimum(&measured[index].seconds[1]);
+    const bool is_first = index == 0;
+    if (!is_first && settings[index].least_rate == 0) return;
+    char what[64];
+    (void)snprintf(what, sizeof what, "any match, %s", settings[index].name);
+    note(what, "queries/s", rate, is_first ? 0 : exact, settings[0].name, measured[index].recall[1]);
+}
+
 static void run_settings(const struct bench *bench) {
     (void)printf("\n                    bytes    build compared ------- find all ---------- ---- find any ---  within "
                  "20%% of\n                      row  seconds  a query  q/s best    median  recall    median  recall"
@@ -132,6 +154,7 @@ static void run_settings(const struct bench *bench) {
     for (size_t i = 0; i < SETTINGS; i++) {
         run_setting(bench, i);
         report_setting(bench, i);
+        note_setting(bench, i);
         (void)fflush(stdout);
     }
 }
@@ -174,6 +197,9 @@ static void run_peer(const struct bench *bench, const char *self) {
                  " queries: %.0f/s, recall %.4f; the exact tables are %.0f times as fast  %s\n",
                  bench->peer_queries, rate, truth == 0 ? 1.0 : (double)all / (double)truth, ours / rate,
                  ours / rate >= 100 ? "yes" : "NO (100 expected)");
+    note("all matches, tables 4 choose 1", "queries/s",
+         (double)bench->prints.queries / series_minimum(&measured[0].seconds[0]),
+         (double)bench->peer_queries / series_minimum(&seconds), "FAISS MultiHash", measured[0].recall[0]);
 }
 
 /* ---------------------------------------------------------------------- join -- */
@@ -185,6 +211,7 @@ static int count_pair(void *user, const nigh_pair *pair) {
 }
 
 static void run_join(const struct bench *bench) {
+    double one = 0; /* thread's seconds */
     (void)printf("\njoin of all rows with themselves\n");
     for (uint32_t threads = 1; threads <= 2; threads++) {
         struct series seconds = {.runs = 0};
@@ -211,6 +238,9 @@ static void run_join(const struct bench *bench) {
                      " more of equal rows, %.2f G comparisons, %u tables\n",
                      threads, threads == 1 ? " " : "s", series_minimum(&seconds), series_median(&seconds), result.pairs,
                      result.copies_untold, (double)result.compared / 1e9, result.tables);
+        note(threads == 1 ? "every pair, 1 thread" : "every pair, 2 threads", "s", series_minimum(&seconds), one,
+             "1 thread", 0);
+        one = series_minimum(&seconds);
     }
 }
 
@@ -248,6 +278,9 @@ static void run_batch(const struct bench *bench) {
         (void)printf("%-20s %7.2f s (median %.2f), %.0f queries/s, recall %.4f, %.1f times the tables\n",
                      ways[i].setting.name, series_minimum(&ways[i].seconds), median, (double)prints->queries / median,
                      ways[i].recall, series_median(&ways[0].seconds) / median);
+        note(ways[i].setting.name, "queries/s", (double)prints->queries / series_minimum(&ways[i].seconds),
+             i == 0 ? 0 : (double)prints->queries / series_minimum(&ways[0].seconds), ways[0].setting.name,
+             ways[i].recall);
     }
     nigh_chunks_close(chunks);
 }

@@ -201,7 +201,7 @@ static struct cost run_all(const struct bench *bench, const char *shards, const 
     return run(bench, &words);
 }
 
-static void run_stages(const struct bench *bench, const char *shards) {
+static struct cost run_stages(const struct bench *bench, const char *shards) {
     struct cost sum = {0, 0, 0};
     uint64_t disk = 0;
     struct words words = command(bench);
@@ -228,6 +228,7 @@ static void run_stages(const struct bench *bench, const char *shards) {
         disk += own;
     }
     show(bench, "all stages", &sum, disk);
+    return sum;
 }
 
 static bool are_same(const char *a, const char *b) {
@@ -238,6 +239,31 @@ static bool are_same(const char *a, const char *b) {
 
 /* ------------------------------------------------------------------ the report -- */
 
+static void note(const struct bench *bench, const char *what, const char *unit, double value, double beside) {
+    measure_figure(&(struct measure_figure){.bench = "scale",
+                                            .what = what,
+                                            .unit = unit,
+                                            .value = value / (double)bench->documents,
+                                            .beside = beside / (double)bench->documents,
+                                            .other = "one run",
+                                            .less = true});
+}
+
+/* What a document takes; `one` and `two` processes do all stages. */
+static void note_figures(const struct bench *bench, const struct cost *plain, const struct cost *stages,
+                         const struct cost *one, const struct cost *two) {
+    note(bench, "one run, processor time", "us/document", plain->processor * 1e6, 0);
+    note(bench, "one run, memory", "bytes/document", (double)plain->peak, 0);
+    note(bench, "stages, processor time", "us/document", one->processor * 1e6, plain->processor * 1e6);
+    note(bench, "stages, memory of a process", "bytes/document", (double)stages->peak, (double)plain->peak);
+    measure_figure(&(struct measure_figure){.bench = "scale",
+                                            .what = "stages, 2 processes",
+                                            .unit = "documents/s",
+                                            .value = (double)bench->documents / two->wall,
+                                            .beside = (double)bench->documents / one->wall,
+                                            .other = "1 process"});
+}
+
 static void compare(const struct bench *bench) {
     char shards[32];
     (void)snprintf(shards, sizeof shards, "%" PRIu64, bench->shards);
@@ -247,7 +273,7 @@ static void compare(const struct bench *bench) {
     const bool has_plain = bench->documents <= bench->most_plain;
     const struct cost plain = has_plain ? run_plain(bench) : (struct cost){0, 0, 0};
     if (has_plain) show(bench, "plain", &plain, 0);
-    run_stages(bench, shards);
+    const struct cost stages = run_stages(bench, shards);
     if (has_plain) (void)printf("the same bytes: %s\n", are_same(bench->plain, bench->staged) ? "yes" : "NO");
     const struct cost one = run_all(bench, shards, "1");
     show(bench, "1 process", &one, 0);
@@ -257,6 +283,7 @@ static void compare(const struct bench *bench) {
         (void)printf("the same bytes: %s\nprocessor time, times the plain run: %.2f\n",
                      are_same(bench->plain, bench->staged) ? "yes" : "NO", one.processor / plain.processor);
     (void)printf("two processes, times one: %.2f\n", one.wall / two.wall);
+    note_figures(bench, &plain, &stages, &one, &two);
 }
 
 static const char usage[] =

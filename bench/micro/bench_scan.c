@@ -308,6 +308,37 @@ static void report_ratios(const struct bench *bench) {
     }
 }
 
+/* ------------------------------------------------------------------- the figures */
+
+/* Queries a second, by the fastest run. */
+static double rate(const struct series *series, size_t batch) {
+    return series->runs == 0 ? 0 : (double)batches[batch] / series_minimum(series);
+}
+
+static void note(const struct bench *bench, uint32_t threads, size_t batch, double beside, const char *other) {
+    char what[64];
+    (void)snprintf(what, sizeof what, "%zu quer%s%s, %u thread%s", batches[batch], batch == 0 ? "y" : "ies",
+                   batch == 0 ? "" : " at once", threads, threads == 1 ? "" : "s");
+    measure_figure(&(struct measure_figure){.bench = "scan",
+                                            .what = what,
+                                            .unit = "queries/s",
+                                            .value = rate(&bench->ours[threads][batch], batch),
+                                            .beside = beside,
+                                            .other = other,
+                                            .quality = bench->recall_ours[batch]});
+}
+
+static void note_figures(const struct bench *bench) {
+    const double one = rate(&bench->ours[1][0], 0);
+    note(bench, 1, 0, 1 / series_minimum(best_read(bench)), "reading the rows");
+    note(bench, 1, 1, one, "1 query");
+    note(bench, 1, 2, one, "1 query");
+    note(bench, 2, 2, rate(&bench->ours[1][2], 2), "1 thread");
+    if (bench->peer.process == 0) return;
+    for (size_t batch = 0; batch < BATCHES; batch += 2)
+        note(bench, 1, batch, rate(&bench->peers[1][batch], batch), "FAISS flat");
+}
+
 /* ------------------------------------------------------------------- the options */
 
 static const char usage[] =
@@ -354,6 +385,7 @@ int main(int count, char **arguments) {
     report_read(&bench);
     report_search(&bench);
     report_ratios(&bench);
+    note_figures(&bench);
     peer_stop(&bench.peer);
     if (!bench.no_kernels) kernel_table(bench.segment->rows, matrix_bytes(&bench), bench.runs, bench.json);
     if (bench.json != NULL) (void)fclose(bench.json);

@@ -54,23 +54,16 @@ struct bench {
 
     struct series signing[SCHEMES][INPUTS][THREADS + 1]; /* by threads */
     struct series counting[THREADS + 1];
+    struct series reading; /* and splitting into records, nothing more */
     struct series stages[SCHEMES][INPUTS][STAGES];
 };
 
 /* ------------------------------------------------------------------- the data */
 
 static void write_json_text(FILE *out, const nigh_text *text) {
-    (void)fprintf(out, "{\"id\": \"%" PRIu64 "\", \"text\": \"", text->number);
-    for (size_t i = 0; i < text->text_length; i++) {
-        unsigned char byte = (unsigned char)text->text[i];
-        if (byte == '"' || byte == '\\')
-            (void)fprintf(out, "\\%c", byte);
-        else if (byte < ' ')
-            (void)fprintf(out, "\\u%04x", byte);
-        else
-            (void)fputc(byte, out);
-    }
-    (void)fputs("\"}\n", out);
+    (void)fprintf(out, "{\"id\": \"%" PRIu64 "\", \"text\": ", text->number);
+    measure_json_text(out, text->text, text->text_length);
+    (void)fputs("}\n", out);
 }
 
 static nigh_text_reader *open_reader(struct bench *bench, enum input input) {
@@ -183,6 +176,8 @@ static void run_all(struct bench *bench) {
             run_signing(bench, scheme, INPUT_JSON, 1, run);
         }
         for (uint32_t threads = 1; threads <= THREADS; threads++) run_counting(bench, threads, run);
+        series_add(&bench->reading, stages_run(bench->context, bench->signers[0], bench->paths[INPUT_LINES],
+                                               input_formats[INPUT_LINES], STAGE_READ));
     }
 }
 
@@ -277,6 +272,30 @@ static void report_memory(const struct bench *bench) {
                  (double)usage.ru_maxrss * 1024 / 1e6, bench->info.reader.problems, bench->info.empty);
 }
 
+/* ------------------------------------------------------------------- the figures */
+
+static void note(const struct bench *bench, const char *what, const char *how, const struct series *series,
+                 const struct series *beside, const char *other) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s, %s", what, how);
+    measure_figure(&(struct measure_figure){.bench = "sign",
+                                            .what = name,
+                                            .unit = "MB/s",
+                                            .value = rate(bench, series_minimum(series)),
+                                            .beside = rate(bench, series_minimum(beside)),
+                                            .other = other});
+}
+
+static void note_figures(const struct bench *bench) {
+    for (size_t i = 0; i <= SCHEMES; i++) {
+        const char *name = i < SCHEMES ? schemes[i].name : "counting";
+        const struct series *by_threads = i < SCHEMES ? bench->signing[i][INPUT_LINES] : bench->counting;
+        note(bench, name, "1 thread", &by_threads[1], &bench->reading, "reading alone");
+        if (!bench->processor_time) note(bench, name, "2 threads", &by_threads[2], &by_threads[1], "1 thread");
+        if (i < SCHEMES) note(bench, name, "JSON lines", &bench->signing[i][INPUT_JSON][1], &by_threads[1], "lines");
+    }
+}
+
 /* ------------------------------------------------------------------- the options */
 
 static const char usage[] =
@@ -324,6 +343,7 @@ int main(int count, char **arguments) {
     run_all(&bench);
     report_signing(&bench);
     if (!bench.processor_time) report_ratios(&bench);
+    note_figures(&bench);
     report_memory(&bench);
     if (!bench.no_profile) run_stages(&bench);
     if (!bench.no_profile) report_stages(&bench);

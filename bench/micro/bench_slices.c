@@ -53,6 +53,25 @@ static void report_goals(const struct slices_table *table, bool large) {
     }
 }
 
+static void note_figures(const struct slices_table *table) {
+    static const struct {
+        double cdr;
+        const char *what;
+    } targets[] = {{0.95, "CDR .95"}, {0.99, "CDR .99"}};
+    static const char *const others[] = {SLICES_PAPER, SLICES_SCAN};
+    for (size_t t = 0; t < 2; t++) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "%s, %" PRIu64 " rows", targets[t].what, table->set->count);
+        for (size_t i = 0; i < 2; i++)
+            measure_figure(&(struct measure_figure){.bench = "slices",
+                                                    .what = what,
+                                                    .unit = "queries/s",
+                                                    .value = slices_table_rate(table, SLICES_OURS, targets[t].cdr),
+                                                    .beside = slices_table_rate(table, others[i], targets[t].cdr),
+                                                    .other = others[i]});
+    }
+}
+
 static void measure_set(const struct bench *bench, const struct nearest_set *set, const char *self, bool peers) {
     struct slices_table table = {.set = set, .json = bench->json};
     (void)printf("\n%s: %" PRIu64 " rows of %u bits, %zu queries, k = %u, one thread%s\n", set->name, set->count,
@@ -63,6 +82,7 @@ static void measure_set(const struct bench *bench, const struct nearest_set *set
     if (bench->all) slices_table_print_all(&table);
     slices_table_print_best(&table);
     report_goals(&table, !bench->documents && set->count >= 900000); /* what the goal is for */
+    note_figures(&table);
     slices_table_free(&table);
 }
 

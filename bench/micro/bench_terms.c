@@ -89,11 +89,28 @@ static void print_postgres(const char *name, const struct terms_postgres_figures
                  peer->processor_mean * 1e3, peer->candidates, peer->wrong);
 }
 
+static void note(const char *what, const char *unit, double value, double beside, const char *other, bool less) {
+    measure_figure(&(struct measure_figure){
+        .bench = "terms", .what = what, .unit = unit, .value = value, .beside = beside, .other = other, .less = less});
+}
+
+/* Reading: of the questions that read much, the rate at which they do, beside plain reading of as many bytes. */
+static void note_ours(const struct terms_set *set, const char *name, const struct terms_figures *figures) {
+    char what[64];
+    (void)snprintf(what, sizeof what, "%s, making", name);
+    note(what, "MB/s", (double)set->text_bytes / figures->build_seconds / 1e6, 0, NULL, false);
+    (void)snprintf(what, sizeof what, "%s, rows read by 3 words", name);
+    note(what, "GB/s", figures->plain_bandwidth * figures->plain_share / 1e9, figures->plain_bandwidth / 1e9,
+         "plain reading", false);
+    (void)snprintf(what, sizeof what, "%s, 3 words", name);
+    note(what, "us", figures->median * 1e6, 0, NULL, true);
+}
+
 /* ---------------------------------------------------------------------- peers -- */
 
 /* By the clock on the wall its index alone is held against all of ours; of processor time there is only the whole. */
-static void print_times(const struct bench *bench, const struct terms_figures *ours, const char *name,
-                        const struct terms_postgres_figures *peer) {
+static void print_times(const struct bench *bench, const char *set_name, const struct terms_figures *ours,
+                        const char *name, const struct terms_postgres_figures *peer) {
     const double index = peer->index_median / ours->median;
     const double whole = peer->median / ours->median;
     const double processor = peer->processor_mean / ours->mean;
@@ -103,6 +120,10 @@ static void print_times(const struct bench *bench, const struct terms_figures *o
     else
         (void)printf("  %s: %.0f times as fast as its index alone, %.0f times as the whole", name, index, whole);
     (void)printf(" (expected: 20)  %s\n", counts >= 20 ? "yes" : "NO");
+    char what[96];
+    (void)snprintf(what, sizeof what, "%s, 3 words, %s", name, set_name);
+    note(what, "us", (bench->processor_time ? ours->mean : ours->median) * 1e6,
+         (bench->processor_time ? peer->processor_mean : peer->median) * 1e6, "PostgreSQL bloom", true);
 }
 
 /* A row's bits for its words, as contrib wants them: a multiple of 16. */
@@ -111,15 +132,15 @@ static uint32_t row_length(const struct terms_set *set, uint64_t bits) {
     return ((uint32_t)(words * (double)bits) + 15) / 16 * 16;
 }
 
-static void measure_peers(const struct bench *bench, const struct terms_set *set, const char *self,
-                          const struct terms_figures *ours) {
+static void measure_peers(const struct bench *bench, const char *set_name, const struct terms_set *set,
+                          const char *self, const struct terms_figures *ours) {
     struct terms_postgres_figures peer;
     const uint32_t length = row_length(set, bench->bits);
     (void)printf("  PostgreSQL: %.1f rows a document, %u bits a row, %u hashes a word\n",
                  (double)set->table_rows / (double)set->options.documents, length, PEER_HASHES);
     if (!terms_postgres_measure(set, self, true, length, PEER_HASHES, &peer)) return;
     print_postgres("bloom", &peer);
-    for (size_t i = 0; i < CONTENDERS; i++) print_times(bench, &ours[i], contenders[i].name, &peer);
+    for (size_t i = 0; i < CONTENDERS; i++) print_times(bench, set_name, &ours[i], contenders[i].name, &peer);
     if (terms_postgres_measure(set, self, false, 0, 0, &peer)) print_postgres("GIN", &peer);
 }
 
@@ -153,7 +174,8 @@ static void measure_set(const struct bench *bench, const char *name, const struc
     }
     for (size_t i = 0; i < CONTENDERS; i++) print_shape(contenders[i].name, &figures[i]);
     for (size_t i = 0; i < CONTENDERS; i++) print_goals(&set, contenders[i].name, &figures[i]);
-    if (options->peers) measure_peers(bench, &set, self, figures);
+    for (size_t i = 0; i < CONTENDERS && !options->peers; i++) note_ours(&set, contenders[i].name, &figures[i]);
+    if (options->peers) measure_peers(bench, name, &set, self, figures);
     terms_set_free(&set);
 }
 

@@ -77,6 +77,61 @@ static void report_goals(const struct topk_table *table) {
     }
 }
 
+static const struct {
+    enum topk_measure by;
+    double quality;
+    const char *what;
+} noted[] = {{TOPK_RECALL, 0.90, "graph, recall .90"},
+             {TOPK_RECALL, 0.95, "graph, recall .95"},
+             {TOPK_RECALL, 0.98, "graph, recall .98"},
+             {TOPK_CDR, 0.99, "graph, CDR .99"},
+             {TOPK_CDR, 0.995, "graph, CDR .995"}};
+
+static void note(const char *what, double rate, double beside, const char *other) {
+    measure_figure(&(struct measure_figure){
+        .bench = "topk", .what = what, .unit = "queries/s", .value = rate, .beside = beside, .other = other});
+}
+
+/* The graph at a quality that its name says, by the first half of the queries: beside the best peer where there is one,
+ * and beside the scan. */
+static void note_figures(const struct topk_table *table) {
+    const struct topk_row *scan = topk_table_choose(table, TOPK_SCAN, TOPK_RECALL, 1);
+    for (size_t i = 0; i < sizeof noted / sizeof noted[0]; i++) {
+        const struct topk_row *row = topk_table_choose(table, TOPK_GRAPH, noted[i].by, noted[i].quality);
+        if (row == NULL) continue;
+        const double rate = topk_half_rate(&row->halves[TOPK_REPORTED]);
+        const double peer = topk_table_best_peer(table, noted[i].by, noted[i].quality);
+        if (peer > 0) note(noted[i].what, rate, peer, "the best peer");
+        if (scan != NULL) note(noted[i].what, rate, topk_half_rate(&scan->halves[TOPK_REPORTED]), TOPK_SCAN);
+    }
+}
+
+static const struct nearest_built *built_of(const struct topk_table *table, const char *method) {
+    for (size_t i = 0; i < table->contender_count; i++)
+        if (strcmp(table->contenders[i].method, method) == 0 && table->contenders[i].lacking[0] == '\0')
+            return &table->contenders[i].built;
+    return NULL;
+}
+
+static void note_built(const struct topk_table *table) {
+    const struct nearest_built *graph = built_of(table, TOPK_GRAPH);
+    const struct nearest_built *peer = built_of(table, TOPK_WIDE_PEER);
+    if (graph == NULL) return;
+    struct measure_figure figure = {.bench = "topk",
+                                    .what = "graph, making",
+                                    .unit = "s",
+                                    .value = graph->seconds,
+                                    .beside = peer == NULL ? 0 : peer->seconds,
+                                    .other = TOPK_WIDE_PEER,
+                                    .less = true};
+    measure_figure(&figure);
+    figure.what = "graph, space of a row";
+    figure.unit = "bytes";
+    figure.value = graph->bytes;
+    figure.beside = peer == NULL ? 0 : peer->bytes;
+    measure_figure(&figure);
+}
+
 /* ------------------------------------------------------------------------ sets -- */
 
 static void make_set(const struct bench *bench, struct nearest_set *set) {
@@ -118,6 +173,8 @@ static void measure_all(const struct bench *bench, const char *self) {
     if (bench->markdown) topk_table_print_markdown(&table);
     topk_measure_threads(&table, (size_t)bench->runs);
     report_goals(&table);
+    note_figures(&table);
+    note_built(&table);
     if (bench->plot != NULL) topk_plot(&table, bench->plot);
     topk_table_free(&table);
     nearest_set_free(&set);

@@ -106,6 +106,20 @@ static void report_width(struct bench *bench, size_t words) {
     (void)fflush(stdout);
 }
 
+/* The best kernel, from memory, 64 queries at once: masked and weighted distances beside plain ones. */
+static void note_width(struct bench *bench, size_t words) {
+    for (size_t kind = 1; kind < KINDS; kind++) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "%s, %zu bits", kind_names[kind], words * 64);
+        measure_figure(&(struct measure_figure){.bench = "weighted",
+                                                .what = what,
+                                                .unit = "M distances/s",
+                                                .value = bench->rates[0][kind][1][KERNEL_BATCHES - 1],
+                                                .beside = bench->rates[0][0][1][KERNEL_BATCHES - 1],
+                                                .other = "plain distances"});
+    }
+}
+
 static const char usage[] =
     "usage: bench_weighted [--bits N] [--megabytes N] [--runs N] [--json FILE] [--quick] [--generic] [--wall]\n"
     "  --bits N       width of a signature, a multiple of 64 to 4096 (default: 64, 256, 1024, 4096)\n"
@@ -143,6 +157,7 @@ int main(int count, char **arguments) {
         const size_t words = bench.bits == 0 ? widths[i] : (size_t)bench.bits / 64;
         measure_width(&bench, words);
         report_width(&bench, words);
+        note_width(&bench, words);
         if (bench.bits != 0) break;
     }
     free(bench.memory);

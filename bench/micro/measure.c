@@ -4,6 +4,7 @@
 #include "measure.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -79,6 +80,69 @@ void measure_json(FILE *out, const char *bench, const char *what, uint32_t threa
     (void)fprintf(out,
                   "{\"bench\":\"%s\",\"what\":\"%s\",\"threads\":%u,\"queries\":%zu,\"run\":%zu,\"seconds\":%.9f}\n",
                   bench, what, threads, queries, run, seconds);
+}
+
+void measure_json_text(FILE *out, const char *text, size_t length) {
+    (void)fputc('"', out);
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (byte == '"' || byte == '\\')
+            (void)fprintf(out, "\\%c", byte);
+        else if (byte < ' ')
+            (void)fprintf(out, "\\u%04x", byte);
+        else
+            (void)fputc(byte, out);
+    }
+    (void)fputc('"', out);
+}
+
+static void figure_text(FILE *out, const char *key, const char *text) {
+    (void)fprintf(out, "\"%s\":", key);
+    measure_json_text(out, text, strlen(text));
+    (void)fputc(',', out);
+}
+
+/* Where figures go; NULL: nowhere. */
+static FILE *figures_open(void) {
+    const char *path = getenv("BENCH_FIGURES");
+    if (path == NULL || path[0] == '\0') return NULL;
+    FILE *out = fopen(path, "a");
+    if (out == NULL) measure_fail(path, "cannot be written");
+    return out;
+}
+
+static void figures_close(FILE *out) {
+    if (fclose(out) != 0) measure_fail("the file of figures", "cannot be written");
+}
+
+static bool is_number(double value) { return value > 0 && !isinf(value); }
+
+void measure_figure(const struct measure_figure *figure) {
+    FILE *out = is_number(figure->value) ? figures_open() : NULL;
+    if (out == NULL) return;
+    (void)fputc('{', out);
+    figure_text(out, "bench", figure->bench);
+    figure_text(out, "what", figure->what);
+    (void)fprintf(out, "\"value\":%.6g,", figure->value);
+    if (figure->other != NULL && is_number(figure->beside)) {
+        (void)fprintf(out, "\"beside\":%.6g,", figure->beside);
+        figure_text(out, "other", figure->other);
+    }
+    if (figure->quality > 0) (void)fprintf(out, "\"quality\":%.4f,", figure->quality);
+    figure_text(out, "unit", figure->unit);
+    (void)fprintf(out, "\"less\":%s}\n", figure->less ? "true" : "false");
+    figures_close(out);
+}
+
+void measure_lacking(const char *peer, const char *why) {
+    FILE *out = figures_open();
+    if (out == NULL) return;
+    (void)fputc('{', out);
+    figure_text(out, "lacking", peer);
+    (void)fputs("\"why\":", out);
+    measure_json_text(out, why, strlen(why));
+    (void)fputs("}\n", out);
+    figures_close(out);
 }
 
 void *measure_allocate(size_t count, size_t size) {

@@ -41,6 +41,24 @@ void measure_print_host(FILE *out, const char *kernel);
 void measure_json(FILE *out, const char *bench, const char *what, uint32_t threads, size_t queries, size_t run,
                   double seconds);
 
+/* What is worth comparing from one change to the next; ./run bench all makes a table of these. */
+struct measure_figure {
+    const char *bench, *what, *unit;
+    double value;
+    double beside;     /* the same of a limit or a peer, in this run; 0: there is none */
+    const char *other; /* its name; NULL: there is none */
+    double quality;    /* recall, precision or F1, up to 1; 0: none of these */
+    bool less;         /* smaller is better */
+};
+
+/* Appends it as a line of JSON to the file that $BENCH_FIGURES names, where it does. */
+void measure_figure(const struct measure_figure *figure);
+/* The same of a peer that is not here. */
+void measure_lacking(const char *peer, const char *why);
+
+/* A text between quotes, as JSON has it. */
+void measure_json_text(FILE *out, const char *text, size_t length);
+
 /* Memory, or the end of the program. */
 void *measure_allocate(size_t count, size_t size);
 

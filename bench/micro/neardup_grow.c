@@ -116,14 +116,25 @@ static void print_heading(const struct fingerprints *prints) {
                  prints->rows, BATCH, prints->radius);
 }
 
+/* Rows a second, added and asked for. */
+static double rate(const struct fingerprints *prints, const struct grown *grown) {
+    return (double)prints->rows / (grown->add_seconds + grown->find_seconds);
+}
+
 void neardup_grow(const struct fingerprints *prints, FILE *json) {
-    struct grown grown;
+    struct grown grown[GROWTHS];
     print_heading(prints);
     for (size_t s = 0; s < SETTINGS; s++) {
         for (size_t g = 0; g < GROWTHS; g++) {
-            grow(prints, &settings[s], &growths[g], &grown);
-            report(prints, settings[s].name, growths[g].name, &grown, json);
+            grow(prints, &settings[s], &growths[g], &grown[g]);
+            report(prints, settings[s].name, growths[g].name, &grown[g], json);
         }
+        measure_figure(&(struct measure_figure){.bench = "neardup",
+                                                .what = settings[s].name,
+                                                .unit = "rows/s",
+                                                .value = rate(prints, &grown[0]),
+                                                .beside = rate(prints, &grown[1]),
+                                                .other = growths[1].name});
     }
 }
 

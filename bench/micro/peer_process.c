@@ -33,6 +33,7 @@ bool peer_start(struct peer *peer, const char *self, const char *program, char *
     (void)snprintf(path, sizeof path, "%.*s%s", slash == NULL ? 0 : (int)(slash - self + 1), self, program);
     if (access(path, X_OK) != 0) {
         (void)printf("%s is not built, so the peer is left out\n", program);
+        measure_lacking(program, "not built: its library is not installed");
         return false;
     }
     int in[2];

@@ -67,6 +67,13 @@ void slices_series_scaling(const struct slices_series *series) {
     const double grown = (double)last.rows / (double)first.rows;
     (void)printf("%.1f times the rows take %.2f times as long (expected: less than 4 for 64 times)\n", grown,
                  last.seconds / first.seconds);
+    measure_figure(&(struct measure_figure){.bench = "slices",
+                                            .what = "the most rows, times the time of the fewest",
+                                            .unit = "times",
+                                            .value = last.seconds / first.seconds,
+                                            .beside = grown,
+                                            .other = "times the rows",
+                                            .less = true});
 }
 
 /* -------------------------------------------------------------------- building -- */
@@ -144,6 +151,17 @@ static void tell_opening(const struct slices_series *series, const struct neares
                  series_median(&opening) * 1e3, series_median(&asking) * 1e3);
 }
 
+static void note_build(const struct nearest_set *set, uint32_t width, const struct built *built) {
+    char what[64];
+    (void)snprintf(what, sizeof what, "making lists of width %u, 2 threads", width);
+    measure_figure(&(struct measure_figure){.bench = "slices",
+                                            .what = what,
+                                            .unit = "rows/s",
+                                            .value = (double)set->count / series_minimum(&built[2].making),
+                                            .beside = (double)set->count / series_minimum(&built[1].making),
+                                            .other = "1 thread"});
+}
+
 void slices_series_build(const struct slices_series *series) {
     static const uint32_t widths[] = {16, 20};
     struct nearest_set set;
@@ -170,6 +188,7 @@ void slices_series_build(const struct slices_series *series) {
         (void)printf("      two threads are %.2f times as fast at making, %.2f in all (expected: 1.7)\n",
                      series_minimum(&built[1].making) / series_minimum(&built[2].making),
                      series_minimum(&built[1].whole) / series_minimum(&built[2].whole));
+        note_build(&set, widths[w], built);
     }
     tell_opening(series, &set);
     nearest_set_free(&set);

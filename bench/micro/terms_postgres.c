@@ -24,6 +24,7 @@ static bool command_of(const struct terms_set *set, const char *self, bool bloom
     (void)snprintf(path, sizeof path, "%.*speer_postgres.py", slash == NULL ? 0 : (int)(slash - self + 1), self);
     if (access(path, R_OK) != 0 || access("/usr/lib/postgresql/15/bin/postgres", X_OK) != 0) {
         (void)printf("PostgreSQL 15 is not here, so the peer is left out\n");
+        measure_lacking("PostgreSQL 15", "not installed");
         return false;
     }
     if (bloom)

@@ -161,5 +161,11 @@ void topk_measure_threads(const struct topk_table *table, size_t runs) {
                  "(medians %.2f; expected: 1.8)\n",
                  row->setting, (double)many.count / series_minimum(&one), (double)many.count / series_minimum(&two),
                  series_minimum(&one) / series_minimum(&two), series_median(&one) / series_median(&two));
+    measure_figure(&(struct measure_figure){.bench = "topk",
+                                            .what = "graph, recall .95, 2 threads",
+                                            .unit = "queries/s",
+                                            .value = (double)many.count / series_minimum(&two),
+                                            .beside = (double)many.count / series_minimum(&one),
+                                            .other = "1 thread"});
     free(many.queries);
 }

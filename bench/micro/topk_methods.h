@@ -8,6 +8,7 @@
 #define TOPK_GRAPH "graph"
 #define TOPK_LOADED "graph, loaded"
 #define TOPK_SCAN "scan, 8 at once"
+#define TOPK_WIDE_PEER "hnswlib M 32, efC 200"
 
 /*
  * Adds those that `chosen` names, "scan,graph,hnswlib32", or all where it is NULL; `self`

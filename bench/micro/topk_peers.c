@@ -51,7 +51,7 @@ void topk_peers_add(struct topk_table *table, const char *chosen, const char *se
         {"ivf", {"FAISS IVF", "peer_nearest", ivf, ivf_effort}, 1, 17, false},
         {"hnsw", {"FAISS HNSW", "peer_nearest", "hnsw-32", "M 32, efSearch"}, 10, 17, false},
         {"hnswlib16", {"hnswlib M 16, efC 100", "peer_nearest_graph", "16-100", "ef"}, 10, 17, false},
-        {"hnswlib32", {"hnswlib M 32, efC 200", "peer_nearest_graph", "32-200", "ef"}, 10, 17, false},
+        {"hnswlib32", {TOPK_WIDE_PEER, "peer_nearest_graph", "32-200", "ef"}, 10, 17, false},
     };
     for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++)
         if (topk_is_chosen(chosen, ladders[i].name)) add_peer(table, &ladders[i], self, keep);

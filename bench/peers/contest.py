@@ -3,25 +3,18 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-from environments import HERE, SOURCE, Missing, contend, python_of
+from environments import HERE, Missing, contend, python_of
+
+sys.path[:0] = [str(HERE.parent)]
+import figures  # noqa: E402
 
 
 def say(*words):
     print(*words, file=sys.stderr, flush=True)
-
-
-def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
-    commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
-                            check=False).stdout.strip()
-    return {"processor": model, "cores": os.cpu_count(), "load": os.getloadavg()[0], "commit": commit,
-            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime())}
 
 
 def versions():
@@ -37,7 +30,7 @@ class Contest:
         self.scratch = self.work / f"scratch-{os.getpid()}"  # another run may use the same folder
         self.tool = Path(options.build).resolve() / "nigh"
         self.json = Path(options.json or self.work / "peers.json")
-        self.told = {"machine": machine(), "versions": versions()}
+        self.told = {"machine": figures.machine(), "versions": versions()}
         self.missing = {}
         self.tables = []  # {"task", "set", "about", "rows"}
 

@@ -53,4 +53,5 @@ def dedup(contest, path):
     rows = [row_of(contest, path, exact, *run) for run in runs_of(contest)]
     about = (f"{len(exact.groups):,} documents, {path.stat().st_size / 1e6:.1f} MB, {exact.texts:,} different, "
              f"{len(exact.keys):,} pairs alike (the peers' shingles differ for {exact.disagree:,})")
+    tables.dedup_note(path.stem, rows)
     contest.tell("dedup", path.stem, about, rows, tables.dedup_table(path.stem, about, rows))

@@ -94,6 +94,7 @@ def nearest(contest, name, rows, queries, about):
         for variant in [variant for variant in variants if contest.wants(peer, variant)]:
             measured = measured_by(contest, peer, {**job, "module": module, "variant": variant})
             found.append({"contender": f"{peer} {variant}", "rows": len(rows), **measured})
+    tables.nearest_note(name, found)
     contest.tell("nearest", name, about, found, tables.nearest_table(name, about, found))
 
 

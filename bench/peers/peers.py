@@ -19,7 +19,7 @@ from pathlib import Path
 import contest_nearest
 import documents
 import tables
-from contest import Contest, say
+from contest import Contest, figures, say
 from contest_dedup import dedup
 
 # -------------------------------------------------------------------- options --
@@ -126,6 +126,7 @@ def finish(contest):
     skipped = sum("skipped" in row for row in rows)
     for name, reason in contest.missing.items():
         print(f"skipped: {name}: {reason}")
+        figures.lacking(name, reason)
     print(f"{len(rows) - skipped} measured, {skipped} skipped")
     say(f"every figure: {contest.json}")
     return all(any(row["contender"].startswith("nigh") and "skipped" not in row for row in table["rows"])

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was measured, as tables for people, and how far ahead nigh is."""
 
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+import figures  # noqa: E402
+
 WANTED_DEDUP, WANTED_NEAREST, MARK = 20, 3, 0.95
 
 
@@ -15,13 +21,6 @@ def quality(found, *names):
             scores = found[name]
             return " ".join(share(scores[part]) for part in ("precision", "recall", "f1"))
     return "-"
-
-
-def lines_of(heads, rows):
-    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
-    for row in [heads, *rows]:
-        yield "  ".join(cell.ljust(width) if column in (0, len(row) - 1) else cell.rjust(width)
-                        for column, (cell, width) in enumerate(zip(row, widths))).rstrip()
 
 
 # ------------------------------------------------------------ de-duplication --
@@ -44,12 +43,16 @@ def f1_of(row):
     return next(found[name]["f1"] for name in ("removed", "flagged") if name in found)
 
 
-def dedup_verdict(rows, threads):
-    """How far ahead the default is of the fastest peer that tells which documents should go, or flags them."""
+def dedup_ahead(rows, threads):
+    """The default, and the fastest peer that tells which documents should go, or flags them; None: there is none."""
     there = [row for row in rows if "rate" in row and row["threads"] == threads
              and {"removed", "flagged"} & set(row["quality"])]
     ours = next((row for row in there if row["contender"] == "nigh default"), None)
-    best = fastest([row for row in there if not row["contender"].startswith("nigh")])
+    return ours, fastest([row for row in there if not row["contender"].startswith("nigh")])
+
+
+def dedup_verdict(rows, threads):
+    ours, best = dedup_ahead(rows, threads)
     if ours is None or best is None:
         return None
     ratio = ours["rate"] / best["rate"]
@@ -61,10 +64,18 @@ def dedup_verdict(rows, threads):
             f"{WANTED_DEDUP} times {reached}")
 
 
+def dedup_note(name, rows):
+    for threads in sorted({row["threads"] for row in rows}):
+        ours, best = dedup_ahead(rows, threads)
+        if ours is not None:
+            figures.note("peers", f"dedup of {name}, {threads} thread{'s' * (threads > 1)}", ours[rate_by], "MB/s",
+                         beside=best and best[rate_by], other=best and best["contender"], quality=f1_of(ours))
+
+
 def dedup_table(name, about, rows):
     yield f"{name}: {about}"
     heads = ["", "threads", "MB/s", "MB/cpu s", "peak MB", "removed: P R F1", "pairs: P R F1", "called with"]
-    yield from lines_of(heads, [dedup_row(row) for row in rows])
+    yield from figures.lines_of(heads, [dedup_row(row) for row in rows])
     verdicts = [dedup_verdict(rows, threads) for threads in sorted({row["threads"] for row in rows})]
     yield from filter(None, verdicts)
     if any("flagged" in row.get("quality", {}) for row in rows):
@@ -103,7 +114,8 @@ def nearest_row(row, columns):
     return [row["contender"], *cells, f"{build:.1f}", f"{row['index_bytes'] / row['rows']:,.0f}", row["call"]]
 
 
-def nearest_verdict(rows, threads, mark):
+def nearest_ahead(rows, threads, mark):
+    """What reaches the mark, with its rate; and the names of ours and of the fastest peer, or None."""
     found = {}
     for row in rows:
         point, reached = at_mark([p for p in row.get("points", []) if p["threads"] == threads], mark)
@@ -111,11 +123,24 @@ def nearest_verdict(rows, threads, mark):
             found[row["contender"]] = point[rate_by]
     ours = max((name for name in found if name.startswith("nigh")), key=found.get, default=None)
     best = max((name for name in found if not name.startswith("nigh")), key=found.get, default=None)
+    return found, ours, best
+
+
+def nearest_verdict(rows, threads, mark):
+    found, ours, best = nearest_ahead(rows, threads, mark)
     if ours is None or best is None:
         return f"{threads} threads, recall {mark}: reached by {ours or best or 'none'} alone"
     ratio = found[ours] / found[best]
     return (f"{threads} thread{'s' * (threads > 1)}, recall {mark}: {ours} {ratio:.1f} times the best peer ({best}): "
             f"{WANTED_NEAREST} times {'reached' if ratio >= WANTED_NEAREST else 'NOT reached'}")
+
+
+def nearest_note(name, rows):
+    for threads in sorted({point["threads"] for row in rows for point in row.get("points", [])}):
+        found, ours, best = nearest_ahead(rows, threads, MARK)
+        if ours is not None:
+            figures.note("peers", f"nearest of {name}, recall {MARK}, {threads} thread{'s' * (threads > 1)}", found[ours],
+                         "queries/s", beside=found.get(best), other=best)
 
 
 def nearest_table(name, about, rows):
@@ -125,7 +150,7 @@ def nearest_table(name, about, rows):
     if rate_by == "processor_rate":
         yield "queries a second of processor time and thread, times the threads"
     heads = ["", *[f"{count} thr, recall {mark:.2f}" for count, mark in columns], "build s", "bytes/row", "called with"]
-    yield from lines_of(heads, [nearest_row(row, columns) for row in rows])
+    yield from figures.lines_of(heads, [nearest_row(row, columns) for row in rows])
     for count in threads:
         yield nearest_verdict(rows, count, MARK)
     yield ""

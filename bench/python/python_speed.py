@@ -24,6 +24,9 @@ import pyarrow
 
 import nigh
 
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+import figures  # noqa: E402
+
 TURNS = 5
 
 
@@ -61,6 +64,9 @@ def search(build, place, rows):
           f"{least['Python one'] - least['C one']:+.2f}; with an array of the answer {least['arrays']:.2f}")
     print(f"  1,000 at once C {least['C batch']:6.2f}   Python {least['Python batch']:7.2f}   "
           f"{least['Python batch'] / least['C batch']:.2f} times")
+    for what in "one", "batch":
+        name = "one query" if what == "one" else "of 1,000 queries at once, one"
+        figures.note("python", name, least[f"Python {what}"], "us", beside=least[f"C {what}"], other="C", less=True)
 
 
 def texts(megabytes):
@@ -108,6 +114,8 @@ def dedup(build, place, megabytes):
     print(f"  nigh dedup of JSON lines  {min(tool):6.2f}   {size / 1e6 / min(tool):6.0f} MB/s")
     print(f"  nigh.dedup of a table     {min(ours):6.2f}   {size / 1e6 / min(ours):6.0f} MB/s   "
           f"{min(tool) / min(ours):.2f} of the tool's rate; both keep {kept.pop():,}")
+    figures.note("python", "dedup of an Arrow table", size / 1e6 / min(ours), "MB/s", beside=size / 1e6 / min(tool),
+                 other="the tool")
 
 
 def main():

@@ -25,7 +25,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-sys.path[:0] = [str(SOURCE / "tests" / "server")]
+sys.path[:0] = [str(SOURCE / "tests" / "server"), str(SOURCE / "bench")]
+import figures  # noqa: E402
 from _beside import Beside  # noqa: E402
 
 CONNECTIONS = 64
@@ -102,6 +103,12 @@ def show(name, told, queries=1, more=""):
         f"{told['errors']:6}  {more}")
 
 
+def note(what, told, queries=1, **more):
+    """The rate, and what most requests wait."""
+    figures.note("serve", what, told["rate"] * queries, "queries/s", **more)
+    figures.note("serve", f"{what}, p99", told["p99_ms"], "ms", less=True)
+
+
 def heading(what):
     say(f"\n{what:46} {'queries/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'max ms':>8} {'errors':>6}")
 
@@ -145,17 +152,25 @@ def distances_of(text):
     return [out[key] for key in sorted(out, key=int)]
 
 
+def make_once(nigh, name, make, *sizes):
+    """Unless this very tool made it of these sizes before."""
+    told, tool = Path(f"{name}.made"), os.stat(nigh.path)
+    of = " ".join(map(str, (tool.st_size, tool.st_mtime_ns, *sizes)))
+    if not told.exists() or told.read_text(encoding="utf-8") != of:
+        told.unlink(missing_ok=True)
+        make()
+        told.write_text(of, encoding="utf-8")
+
+
 def make_nearest(nigh, rows):
     nigh.run("generate", "-q", "-n", rows, "-o", "near.npy")
     nigh.run("generate", "-q", "-n", rows, "--queries", 2000, "-o", "near-queries.npy")
     shutil.rmtree("near.nigh", ignore_errors=True)
     nigh.run("index", "-q", "near.nigh", "near.npy", "--graph", "--lists", "none")
-    Path("near.nigh.ready").touch()
 
 
 def nearest(nigh, options):
-    if not Path("near.nigh.ready").exists():
-        make_nearest(nigh, options.rows)
+    make_once(nigh, "near", lambda: make_nearest(nigh, options.rows), options.rows)
     queries = [row.hex() for row in rows_of_npy(Path("near-queries.npy"))]
     bodies = write_bodies("near.bodies", queries, k=K)
     several = write_bodies("near-16.bodies", queries, 16, k=K)
@@ -174,26 +189,33 @@ def nearest(nigh, options):
             show(f"HTTP, {CONNECTIONS} connections", whole, more=f"{whole['rate'] / library:.2f} of the library's")
             half = wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS / (library / 4) * 1e3)
             show("HTTP, at half of half of the library's rate", half)
-            show("HTTP, 16 queries a request", wrk(served, path, several, options.seconds), 16)
+            together = wrk(served, path, several, options.seconds)
+            show("HTTP, 16 queries a request", together, 16)
+        note("nearest", whole, beside=library, other="the library, 1 thread", quality=goal)
+        note("nearest, 16 a request", together, 16, beside=library, other="the library, 1 thread", quality=goal)
     if options.peer != "none":
-        faiss_server(options, queries, truth, goal)
+        peer = faiss_server(options, queries, truth, goal)
+        if peer:
+            figures.note("serve", "nearest", whole["rate"], "queries/s", beside=peer, other="FAISS behind FastAPI", quality=goal)
 
 
 def faiss_server(options, queries, truth, goal):
-    """FAISS behind FastAPI and uvicorn, one process, as people do it; the least effort with that recall."""
+    """FAISS behind FastAPI and uvicorn, one process, as people do it; the rate at the least effort with that recall."""
     folder = Path("venv-faiss")
     made = subprocess.run([SOURCE / "tools" / "python-venv", folder, HERE / "requirements-faiss.txt"], capture_output=True,
                           text=True, check=False)
     if made.returncode != 0:
-        say(f"FAISS behind FastAPI: skipped, {' '.join((made.stdout + made.stderr).split())[-200:]}")
-        return
-    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-faiss-{options.peer}.index",
+        why = " ".join((made.stdout + made.stderr).split())[-200:]
+        say(f"FAISS behind FastAPI: skipped, {why}")
+        figures.lacking("FAISS behind FastAPI", why)
+        return None
+    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-{options.rows}-faiss-{options.peer}.index",
                "--kind", options.peer]
     subprocess.run([*command, "--build"], check=True)
     with Served([*command, "--port", 7791], "http://127.0.0.1:7791") as served:
         if not served.wait_until_ready("/effort/16"):
             say("FAISS behind FastAPI: it did not start")
-            return
+            return None
         for effort in (16, 32, 64, 128, 256, 512, 1024) if options.peer == "hnsw" else (0,):
             served.ask("GET", f"/effort/{effort}")
             got = [json.loads(served.ask("POST", "/search", json.dumps({"signature": row, "k": K})))["distances"]
@@ -203,7 +225,9 @@ def faiss_server(options, queries, truth, goal):
                 break
         bodies = write_bodies("faiss.bodies", queries, k=K)
         name = f"HNSW M 32, effort {effort}" if options.peer == "hnsw" else "flat"
-        show(f"FAISS {name}, behind FastAPI", wrk(served, "/search", bodies, options.seconds), more=f"recall {share:.3f}")
+        told = wrk(served, "/search", bodies, options.seconds)
+        show(f"FAISS {name}, behind FastAPI", told, more=f"recall {share:.3f}")
+        return told["rate"]
 
 
 # ------------------------------------------------------------------------- hashes --
@@ -238,8 +262,7 @@ class Adder(Beside):
 
 
 def hashes(nigh, options):
-    if not Path("hashes.nigh").exists():
-        make_hashes(nigh, options)
+    make_once(nigh, "hashes", lambda: make_hashes(nigh, options), options.hashes, options.real)
     work = Path("hashes-added") / "hashes.nigh"  # what is added goes into a copy
     shutil.rmtree(work.parent, ignore_errors=True)
     shutil.copytree("hashes.nigh", work)
@@ -254,8 +277,9 @@ def hashes(nigh, options):
         check_hashes(nigh, served, path, queries[:200], asked)
         for _ in range(options.repeat):
             wrk(served, path, bodies, 2)
-            show(f"HTTP, {CONNECTIONS} connections", wrk(served, path, bodies, options.seconds))
-            show("HTTP, 16 queries a request", wrk(served, path, several, options.seconds), 16)
+            whole, together = (wrk(served, path, some, options.seconds) for some in (bodies, several))
+            show(f"HTTP, {CONNECTIONS} connections", whole)
+            show("HTTP, 16 queries a request", together, 16)
             show("HTTP, at 1,000/s", wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS))
             with Adder(served, fresh, 1000) as adder:
                 beside = wrk(served, path, bodies, options.seconds)
@@ -265,6 +289,9 @@ def hashes(nigh, options):
             rate = adder.added / (2 * options.seconds)
             show(f"beside {rate:.0f} adds/s", beside, more=f"1,000 added in {took[len(took) // 2] * 1e3:.0f} ms, at most {took[-1] * 1e3:.0f}")
             show(f"at 1,000/s beside {rate:.0f} adds/s", gentle)
+        note("hashes", whole)
+        note("hashes, 16 a request", together, 16)
+        note("hashes beside adding", beside, beside=whole["rate"], other="in quiet")
 
 
 def check_hashes(nigh, served, path, queries, asked):
@@ -300,6 +327,9 @@ def main():
                         help="FAISS by a graph, whose index takes long to make, or by comparing all (default hnsw)")
     parser.add_argument("--only", choices=["nearest", "hashes"])
     options = parser.parse_args()
+    if shutil.which("wrk") is None:
+        say("there is no wrk here, which asks")
+        sys.exit(77)
     nigh = Nigh(os.path.realpath(os.path.join(options.build, "nigh")))
     options.make_hashes = os.path.realpath(options.make_hashes)
     options.real = options.real and os.path.realpath(options.real)

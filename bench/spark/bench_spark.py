@@ -13,12 +13,14 @@ import argparse
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / "python" / "tests")]
+sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / "python" / "tests"), str(pathlib.Path(__file__).parents[1])]
+import figures  # noqa: E402
 from cluster import cluster  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
 
@@ -122,6 +124,10 @@ def tell(name, count, seconds, share, more=""):
     print(f"{name:28} {count:10,} {seconds:9.1f} s {count / seconds:12,.0f} /s {share:8.4f}  {more}", flush=True)
 
 
+def note(what, rate, beside, other, found):
+    figures.note("spark", f"de-duplication of {what}", rate, "documents/s", beside=beside, other=other, quality=found)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
@@ -130,6 +136,9 @@ def main():
     parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()))
     given = parser.parse_args()
+    if shutil.which("java") is None:
+        print("there is no Java here, which Spark needs")
+        sys.exit(77)
     print(f"{'':28} {'documents':>10} {'time':>11} {'rate':>15} {'found':>8}")
     with tempfile.TemporaryDirectory(dir=given.work) as place:
         folder = pathlib.Path(place)
@@ -146,10 +155,16 @@ def main():
                 gone, seconds, phases = by_spark(read(name), given.partitions)
                 told = " ".join(f"{phase} {part:.1f}" for phase, part in phases.items())
                 same = "" if name == "some" else ", as one process" if gone == set(range(given.documents)) - kept else ", NOT as one process"
-                tell("nigh.spark, two workers", len(gone) and read(name).count(), seconds, sum(b in gone for b in made) / len(made), told + same)
+                count = read(name).count()
+                found = sum(b in gone for b in made) / len(made)
+                tell("nigh.spark, two workers", count, seconds, found, told + same)
+                ours = count / seconds
+                if name == "all":
+                    note("all", ours, count / two, "nigh, two processes", found)
             for name, peer in (("Spark MLlib MinHashLSH", by_mllib), ("plain PySpark MinHash", by_pyspark)):
                 pairs, seconds = timed(lambda: peer(read("some")))
                 tell(name, given.peer_documents, seconds, recall(pairs, some))
+                note("some", ours, given.peer_documents / seconds, name, found)
 
 
 if __name__ == "__main__":
