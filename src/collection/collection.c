@@ -204,7 +204,7 @@ nigh_status nigh__collection_open_after(nigh_context *context, const struct nigh
     nigh_status status = collection->path == NULL ? nigh__no_memory(error, "for a collection")
                                                   : nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state,
                                                                      &opening, &collection->damaged_manifests, error);
-    if (status == NIGH_OK && before != NULL) nigh__maps_touch(collection);
+    if (status == NIGH_OK && before != NULL) nigh__maps_touch(collection->segments, collection->segment_count);
     if (status == NIGH_OK)
         *out = collection;
     else

@@ -16,9 +16,9 @@ static void touch(const uint8_t *map, uint64_t length, bool known) {
     nigh__guard_leave(&guard);
 }
 
-void nigh__maps_touch(const nigh_collection *collection) {
-    for (uint32_t i = 0; i < collection->segment_count; i++) {
-        const struct nigh__segment *segment = collection->segments[i];
+void nigh__maps_touch(struct nigh__segment *const *segments, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct nigh__segment *segment = segments[i];
         touch(segment->map, segment->length, segment->loaded || segment->known);
         for (unsigned kind = 1; kind < NIGH__SIDECAR_KINDS; kind++) {
             const struct nigh__sidecar *sidecar = segment->sidecars[kind];

@@ -21,9 +21,9 @@
 #ifndef NIGH_COLLECTION_MAPS_H
 #define NIGH_COLLECTION_MAPS_H
 
-#include "collection/collection.h"
+#include "collection/segment.h"
 
-/* Goes once through the files that are mapped for this state alone.  A file that was cut short is left to searches. */
-void nigh__maps_touch(const nigh_collection *collection);
+/* Goes once through the files that no state before knows.  A file that was cut short is left to searches. */
+void nigh__maps_touch(struct nigh__segment *const *segments, uint32_t count);
 
 #endif

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "collection/maps.h"
+#include "collection/collection.h"
 #include "collection/selection.h"
 #include "collection/sidecar.h"
 #include "finder/lookup.h"
