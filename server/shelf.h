@@ -30,6 +30,8 @@ struct serve_snapshot {
     struct serve_text histogram, clusters; /* made once, under the lock of the book; else empty */
 };
 
+#define SERVE_MANNERS 16u /* of asking, which differ in what they cost: asking.c */
+
 struct serve_live; /* writing.c */
 
 struct serve_book {
@@ -43,6 +45,7 @@ struct serve_book {
     bool gone;                    /* its folder is no more */
     struct stat seen;             /* the folder, when the snapshot was opened */
     atomic_uint_fast64_t opened, merged, commits;
+    atomic_uint_fast64_t typical_ns[SERVE_MANNERS]; /* of a query that was alone, of processor time; 0: not known yet */
     struct serve_live *live;                        /* what writes to it; NULL: nothing does */
     struct serve_lane writing;
 };

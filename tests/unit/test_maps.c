@@ -259,6 +259,39 @@ static void it_costs_what_is_new(void **state) {
     nigh_context_free(context);
 }
 
+/* Whichever allocation fails: the state before is whole, and nothing stays of the newer one. */
+static void no_memory_leaves_nothing(void **state) {
+    struct collection_place *place = *state;
+    struct faulty_memory memory = {.fail_at = UINT64_MAX};
+    nigh_open_options options;
+    nigh_error error;
+    for (uint64_t i = 0; i < 3; i++) add(place, i * ROWS);
+    delete_first(place);
+    const nigh_allocator allocator = faulty_memory_allocator(&memory);
+    nigh_context *context = context_with(NULL, &allocator, NULL);
+    const struct collection_place counted = {.context = context, .path = place->path};
+    nigh_collection *before = open_after(&counted, NULL, 0);
+    (void)sketches_of(before, 0);
+    const int64_t live = memory.live;
+    nigh_open_options_init(&options);
+    options.before = before;
+    bool failed = true;
+    for (uint64_t number = 0; failed; number++) {
+        const uint64_t fail_at = memory.calls + number;
+        nigh_collection *newer = NULL;
+        memory.fail_at = fail_at;
+        const nigh_status status = nigh_collection_open(context, place->path, &options, &newer, &error);
+        memory.fail_at = UINT64_MAX;
+        failed = memory.calls > fail_at;
+        assert_true(status == NIGH_OK || (failed && status == NIGH_ENOMEM)); /* it may do without what it knew */
+        nigh_collection_close(newer);
+        assert_int_equal(memory.live, live);
+    }
+    assert_int_equal(sketches_of(before, 0)[0], nigh__mix(0));
+    nigh_collection_close(before);
+    nigh_context_free(context);
+}
+
 /* ----------------------------------------------------------------- threads -- */
 
 #define STATES 8u
@@ -299,6 +332,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(deletions_are_shared, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(memory_of_searches_goes_on, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(it_costs_what_is_new, collection_place_setup, collection_place_teardown),
+        cmocka_unit_test_setup_teardown(no_memory_leaves_nothing, collection_place_setup, collection_place_teardown),
         cmocka_unit_test_setup_teardown(states_are_used_meanwhile, collection_place_setup, collection_place_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
