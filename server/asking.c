@@ -41,16 +41,23 @@ static bool is_alone(const struct serve_request *request) {
     return request->next == NULL && request->ask != NULL && request->ask->count == 1;
 }
 
-/* What decides most of how long a query takes. */
+/*
+ * What decides most of how long a query takes: certainty, whether every bit counts once, and how wide the radius is, by
+ * powers of two.  SERVE_MANNERS: it says nothing, for a condition may be true of few or many, and to be certain of the
+ * nearest takes as long as these are far.
+ */
 static uint32_t manner_of(const struct serve_ask *ask) {
-    return (ask->exact ? 1u : 0u) | (ask->where != NULL ? 2u : 0u) | (ask->radius != NIGH_ALL ? 4u : 0u) |
-           (ask->queries[0].kind != SERVE_QUERY_ROW ? 8u : 0u);
+    uint32_t wide = 0;
+    if (ask->where != NULL || ask->count == 0 || (ask->exact && ask->radius == NIGH_ALL)) return SERVE_MANNERS;
+    for (uint32_t left = ask->radius == NIGH_ALL ? 0 : ask->radius + 1; left != 0; left /= 2) wide++;
+    const uint32_t manner = wide << 2 | (ask->exact ? 2u : 0u) | (ask->queries[0].kind != SERVE_QUERY_ROW ? 1u : 0u);
+    return manner < SERVE_MANNERS ? manner : SERVE_MANNERS;
 }
 
-/* Of a query as the first of a request; 0: not known yet. */
+/* Of a query as the first of a request; 0: not known. */
 static uint64_t typical_ns(const struct serve_request *request) {
-    const uint32_t manner = request->ask->count == 0 ? 0 : manner_of(request->ask);
-    return atomic_load_explicit(&request->book->typical_ns[manner], memory_order_relaxed);
+    const uint32_t manner = manner_of(request->ask);
+    return manner == SERVE_MANNERS ? 0 : atomic_load_explicit(&request->book->typical_ns[manner], memory_order_relaxed);
 }
 
 bool serve_ask_is_quick(const struct serve_request *request) {
@@ -69,7 +76,9 @@ static uint64_t spent_ns(void) {
 
 /* An eighth of what is known is the last one.  Of two who note at once one is lost, which is no harm. */
 static void note_alone(const struct serve_request *request, uint64_t took_ns) {
-    atomic_uint_fast64_t *typical = &request->book->typical_ns[manner_of(request->ask)];
+    const uint32_t manner = manner_of(request->ask);
+    if (manner == SERVE_MANNERS) return;
+    atomic_uint_fast64_t *typical = &request->book->typical_ns[manner];
     const uint64_t before = atomic_load_explicit(typical, memory_order_relaxed);
     atomic_store_explicit(typical, before == 0 ? took_ns + 1 : (7 * before + took_ns) / 8 + 1, memory_order_relaxed);
 }
@@ -381,7 +390,7 @@ static void work_together(struct serve_server *server, struct serve_request *fir
     nigh_status status = make_filter(&batch, &error);
     if (status == NIGH_OK) status = search_all(&batch, &error);
     count_batch(server, &batch);
-    if (is_alone(first)) note_alone(first, (spent_ns() - spent) * batch.options.threads);
+    if (status == NIGH_OK && is_alone(first)) note_alone(first, (spent_ns() - spent) * batch.options.threads);
     for (struct serve_request *request = first, *next; request != NULL; request = next) {
         next = request->next;
         if (status == NIGH_OK)

@@ -30,7 +30,7 @@ struct serve_snapshot {
     struct serve_text histogram, clusters; /* made once, under the lock of the book; else empty */
 };
 
-#define SERVE_MANNERS 16u /* of asking, which differ in what they cost: asking.c */
+#define SERVE_MANNERS 64u /* of asking, which differ in what they cost: asking.c */
 
 struct serve_live; /* writing.c */
 
