@@ -47,6 +47,12 @@ void serve_ask_free(struct serve_ask *ask); /* accepts NULL */
 bool serve_ask_joins(const struct serve_request *first, const struct serve_request *other);
 void serve_ask_work(void *user, struct serve_request *first);
 
+/*
+ * Whether it is one query, and those that were asked like it took so little that whoever read it had better answer it
+ * himself: the way to another thread and back would take longer.
+ */
+bool serve_ask_is_quick(const struct serve_request *request);
+
 /* A match as the members of an object, for whoever tells of one. */
 void serve_put_document(struct serve_text *out, const struct serve_snapshot *snapshot, uint64_t number, bool texts);
 

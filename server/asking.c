@@ -2,16 +2,26 @@
 /*
  * One search for all that wait: a batch reads the collection once.  Only what asks alike goes together, with the same
  * k, radius, condition and certainty of the same state, so that no answer depends on who else asked.
+ *
+ * What is quick is not worth the way to a thread and back, where nobody else is at work: it is answered by the thread
+ * that read it.  How long queries take is learned from those that were alone.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ask.h"
 #include "route.h"
 
 #define SNIPPET_SHOWN 4096u
 #define MOST_TEXT (1u << 20)
+#define QUICK_NS 1000000u  /* of processor time; whoever waits for the thread that reads waits no longer than that */
+#define HELPED_NS 2000000u /* of processor time, from which on other threads help */
+#define QUICK_K 100u
+#define QUICK_BODY 4096u /* bytes */
 
 static bool same_condition(const struct serve_ask *a, const struct serve_ask *b) {
     if (a->where == NULL || b->where == NULL) return a->where == b->where;
@@ -25,6 +35,56 @@ bool serve_ask_joins(const struct serve_request *first, const struct serve_reque
            same_condition(a, b);
 }
 
+/* ------------------------------------------------------------- quick ones -- */
+
+static bool is_alone(const struct serve_request *request) {
+    return request->next == NULL && request->ask != NULL && request->ask->count == 1;
+}
+
+/*
+ * What decides most of how long a query takes: certainty, whether every bit counts once, and how wide the radius is, by
+ * powers of two.  SERVE_MANNERS: it says nothing, for a condition may be true of few or many, and to be certain of the
+ * nearest takes as long as these are far.
+ */
+static uint32_t manner_of(const struct serve_ask *ask) {
+    uint32_t wide = 0;
+    if (ask->where != NULL || ask->count == 0 || (ask->exact && ask->radius == NIGH_ALL)) return SERVE_MANNERS;
+    for (uint32_t left = ask->radius == NIGH_ALL ? 0 : ask->radius + 1; left != 0; left /= 2) wide++;
+    const uint32_t manner = wide << 2 | (ask->exact ? 2u : 0u) | (ask->queries[0].kind != SERVE_QUERY_ROW ? 1u : 0u);
+    return manner < SERVE_MANNERS ? manner : SERVE_MANNERS;
+}
+
+/* Of a query as the first of a request; 0: not known. */
+static uint64_t typical_ns(const struct serve_request *request) {
+    const uint32_t manner = manner_of(request->ask);
+    return manner == SERVE_MANNERS ? 0 : atomic_load_explicit(&request->book->typical_ns[manner], memory_order_relaxed);
+}
+
+bool serve_ask_is_quick(const struct serve_request *request) {
+    if (!is_alone(request)) return false;
+    const struct serve_ask *ask = request->ask;
+    const uint64_t typical = typical_ns(request);
+    return typical > 0 && typical < QUICK_NS && ask->k <= QUICK_K && !ask->texts && request->body.length <= QUICK_BODY;
+}
+
+/* Processor time, not that of the clock: on a busy machine the latter says how busy it is. */
+static uint64_t spent_ns(void) {
+    struct timespec spent;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * 1000000000 + (uint64_t)spent.tv_nsec;
+}
+
+/* An eighth of what is known is the last one.  Of two who note at once one is lost, which is no harm. */
+static void note_alone(const struct serve_request *request, uint64_t took_ns) {
+    const uint32_t manner = manner_of(request->ask);
+    if (manner == SERVE_MANNERS) return;
+    atomic_uint_fast64_t *typical = &request->book->typical_ns[manner];
+    const uint64_t before = atomic_load_explicit(typical, memory_order_relaxed);
+    atomic_store_explicit(typical, before == 0 ? took_ns + 1 : (7 * before + took_ns) / 8 + 1, memory_order_relaxed);
+}
+
+/* --------------------------------------------------------------- searching -- */
+
 /* The queries of a kind that several requests have, one after the other. */
 struct batch {
     struct serve_server *server;
@@ -37,12 +97,23 @@ struct batch {
     size_t count[SERVE_QUERY_KINDS];
 };
 
-/* Threads that have nothing else to do help. */
-static uint32_t threads_for(struct serve_server *server) {
+static uint64_t expected_ns(const struct serve_request *first) {
+    uint64_t queries = 0;
+    for (const struct serve_request *request = first; request != NULL; request = request->next)
+        queries += request->ask->count;
+    return queries * typical_ns(first);
+}
+
+/*
+ * Threads that have nothing else to do help, where there is enough for them: one that is begun must be waited for,
+ * although the others may have done all before it gets a processor.
+ */
+static uint32_t threads_for(struct serve_server *server, const struct serve_request *first) {
     uint32_t waiting = 0, working = 0;
+    const uint64_t expected = expected_ns(first);
     serve_lane_look(&server->asking, &waiting, &working);
     const uint32_t all = server->settings->threads, busy = working + waiting;
-    return busy == 0 || busy >= all ? 1 : all / busy;
+    return busy == 0 || busy >= all || (expected > 0 && expected < HELPED_NS) ? 1 : all / busy;
 }
 
 static void batch_init(struct batch *batch, struct serve_server *server, struct serve_request *first) {
@@ -52,7 +123,7 @@ static void batch_init(struct batch *batch, struct serve_server *server, struct 
     serve_deadline_init(&batch->deadline, server);
     batch->options.k = ask->k;
     batch->options.radius = ask->radius;
-    batch->options.threads = threads_for(server);
+    batch->options.threads = threads_for(server, first);
     batch->options.progress = &batch->deadline.progress;
     if (ask->exact) batch->options.stop = NIGH_STOP_CERTAIN;
 }
@@ -314,11 +385,12 @@ static void refuse(struct serve_request *request, const struct batch *batch, con
 static void work_together(struct serve_server *server, struct serve_request *first) {
     struct batch batch;
     nigh_error error = {.status = NIGH_OK};
-    const uint64_t begun = serve_now_us();
+    const uint64_t begun = serve_now_us(), spent = spent_ns();
     batch_init(&batch, server, first);
     nigh_status status = make_filter(&batch, &error);
     if (status == NIGH_OK) status = search_all(&batch, &error);
     count_batch(server, &batch);
+    if (status == NIGH_OK && is_alone(first)) note_alone(first, (spent_ns() - spent) * batch.options.threads);
     for (struct serve_request *request = first, *next; request != NULL; request = next) {
         next = request->next;
         if (status == NIGH_OK)

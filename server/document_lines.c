@@ -175,7 +175,7 @@ static bool is_blank(const char *text, size_t length) {
 }
 
 static bool read_all(struct reading *reading) {
-    const char *at = reading->request->body.bytes;
+    const char *at = reading->request->body.length == 0 ? "" : reading->request->body.bytes;
     const char *end = at + reading->request->body.length;
     reading->crowded = !serve_request_charge(reading->request, reading->request->body.length); /* for the room */
     if (reading->crowded) return false;
@@ -193,7 +193,7 @@ static bool read_all(struct reading *reading) {
 
 /* Once the room stays where it is. */
 static void set_pointers(struct serve_lines *lines, const struct places *places) {
-    const char *room = lines->room.bytes;
+    const char *room = lines->room.length == 0 ? "" : lines->room.bytes;
     for (size_t i = 0; i < lines->count; i++) {
         nigh_document *document = &lines->items[i].document;
         if (places[i].has_id) document->id = room + places[i].id;

@@ -109,6 +109,20 @@ bool serve_lane_push(struct serve_lane *lane, struct serve_request *request) {
     return room;
 }
 
+bool serve_lane_enter(struct serve_lane *lane) {
+    (void)pthread_mutex_lock(&lane->lock);
+    const bool idle = lane->head == NULL && lane->working == 0 && !lane->ending;
+    lane->working += idle;
+    (void)pthread_mutex_unlock(&lane->lock);
+    return idle;
+}
+
+void serve_lane_leave(struct serve_lane *lane) {
+    (void)pthread_mutex_lock(&lane->lock);
+    lane->working--;
+    (void)pthread_mutex_unlock(&lane->lock);
+}
+
 void serve_lane_end(struct serve_lane *lane) {
     if (lane->thread_count == 0) return;
     (void)pthread_mutex_lock(&lane->lock);

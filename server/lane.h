@@ -6,7 +6,7 @@
  *     push -> [ r7 r6 r5 r4 r3 ] -> a thread takes r3 and all that go together with it, at once
  *
  * Who comes to an idle thread is worked on alone and at once: nobody waits for company.  What gathers while all are
- * at work goes together.
+ * at work goes together.  What is quick is worked on by whoever brings it, where nobody is at work.
  */
 #ifndef NIGH_SERVER_LANE_H
 #define NIGH_SERVER_LANE_H
@@ -39,6 +39,13 @@ int serve_lane_start(struct serve_lane *lane, uint32_t threads);
 
 /* False: too many wait already, or it is ending. */
 bool serve_lane_push(struct serve_lane *lane, struct serve_request *request);
+
+/*
+ * For one that whoever brings it works on himself, without the way to a thread and back.  False: something waits, or
+ * somebody works; else serve_lane_leave() follows.
+ */
+bool serve_lane_enter(struct serve_lane *lane);
+void serve_lane_leave(struct serve_lane *lane);
 
 /* Works on all that waits, then ends the threads. */
 void serve_lane_end(struct serve_lane *lane);

@@ -219,6 +219,8 @@ static void show_process(struct serve_server *server, struct serve_text *out) {
     single(out, "nigh_search_batched_requests_total", "counter", "requests that these answered",
            (double)atomic_load(&metrics->batched));
     single(out, "nigh_search_queries_total", "counter", "queries in them", (double)atomic_load(&metrics->queries));
+    single(out, "nigh_search_quick_total", "counter", "searches by the thread that read the request",
+           (double)atomic_load(&metrics->quick));
     single(out, "nigh_add_groups_total", "counter", "groups of find-or-add that were synced together",
            (double)atomic_load(&metrics->groups));
     single(out, "nigh_add_grouped_requests_total", "counter", "requests in them",

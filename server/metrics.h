@@ -20,8 +20,9 @@ struct serve_meter {
 struct serve_metrics {
     struct serve_meter *meters; /* a row for each route and one for none, a column for each collection and for none */
     size_t routes, books;
-    atomic_uint_fast64_t batches, batched; /* of searches: calls, and requests answered by them */
-    atomic_uint_fast64_t groups, grouped;  /* of find-or-add */
+    atomic_uint_fast64_t batches, batched,
+        quick;                            /* of searches: calls, requests answered by them, calls by who read one */
+    atomic_uint_fast64_t groups, grouped; /* of find-or-add */
     atomic_uint_fast64_t queries, refused, expired;
     atomic_uint_fast64_t held_bytes; /* of requests and answers that are in memory now */
     atomic_uint connections, requests;

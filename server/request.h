@@ -39,6 +39,7 @@ struct serve_request {
     bool too_large, crowded;   /* the body by itself, or all that there is: nothing of it is kept */
     bool refused;              /* its answer is there, and waits for the end of the body */
     bool begun, done;          /* worked on; answered */
+    bool here;                 /* worked on by the thread that read it, which waits for nobody */
     bool head;                 /* HEAD: as GET, without the content */
     const char *authorization; /* the header, while the request lives; NULL: none */
     const char *cors;          /* the origin that may read the answer; NULL: only our own page */

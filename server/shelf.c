@@ -35,18 +35,24 @@ static void learn_scheme(struct serve_snapshot *snapshot) {
     if (snapshot->sparse) (void)nigh_collection_signer(snapshot->collection, &snapshot->signer, NULL);
 }
 
-static nigh_status snapshot_open(const struct serve_book *book, struct serve_snapshot **out, nigh_error *error) {
+/* `before` is the state there was, or NULL: what stayed is taken over from it. */
+static nigh_status snapshot_open(struct serve_book *book, const struct serve_snapshot *before,
+                                 struct serve_snapshot **out, nigh_error *error) {
     struct serve_snapshot *snapshot = calloc(1, sizeof *snapshot);
+    nigh_open_options options;
     *out = NULL;
     if (snapshot == NULL) {
         *error = (nigh_error){.status = NIGH_ENOMEM, .offset = NIGH_NO_OFFSET};
         return NIGH_ENOMEM;
     }
-    const nigh_status status = nigh_collection_open(book->context, book->path, NULL, &snapshot->collection, error);
+    nigh_open_options_init(&options);
+    options.before = before == NULL ? NULL : before->collection;
+    const nigh_status status = nigh_collection_open(book->context, book->path, &options, &snapshot->collection, error);
     if (status != NIGH_OK) {
         free(snapshot);
         return status;
     }
+    snapshot->book = book;
     snapshot->info.size = sizeof snapshot->info;
     nigh_collection_describe(snapshot->collection, &snapshot->info);
     learn_scheme(snapshot);
@@ -63,8 +69,25 @@ struct serve_snapshot *serve_snapshot_take(struct serve_book *book) {
     return snapshot;
 }
 
+/* To give back memory takes long; whoever answers has no time for it. */
 void serve_snapshot_give(struct serve_snapshot *snapshot) {
-    if (snapshot != NULL && atomic_fetch_sub(&snapshot->users, 1) == 1) snapshot_free(snapshot);
+    if (snapshot == NULL || atomic_fetch_sub(&snapshot->users, 1) > 1) return;
+    (void)pthread_mutex_lock(&snapshot->book->lock);
+    snapshot->next_spent = snapshot->book->spent;
+    snapshot->book->spent = snapshot;
+    (void)pthread_mutex_unlock(&snapshot->book->lock);
+}
+
+static void free_spent(struct serve_book *book) {
+    (void)pthread_mutex_lock(&book->lock);
+    struct serve_snapshot *spent = book->spent;
+    book->spent = NULL;
+    (void)pthread_mutex_unlock(&book->lock);
+    while (spent != NULL) {
+        struct serve_snapshot *next = spent->next_spent;
+        snapshot_free(spent);
+        spent = next;
+    }
 }
 
 /* ------------------------------------------------------------------ books -- */
@@ -88,24 +111,34 @@ static void replace_snapshot(struct serve_book *book, struct serve_snapshot *fre
     serve_snapshot_give(fresh);
 }
 
-void serve_book_refresh(struct serve_book *book) {
+static void note_gone(struct serve_book *book) {
+    (void)pthread_mutex_lock(&book->lock);
+    book->gone = true;
+    (void)pthread_mutex_unlock(&book->lock);
+}
+
+static void refresh(struct serve_book *book) {
     struct stat now;
     struct serve_snapshot *fresh = NULL;
     nigh_error error;
     if (stat(book->path, &now) != 0) {
-        (void)pthread_mutex_lock(&book->lock);
-        book->gone = book->gone || errno == ENOENT || errno == ENOTDIR;
-        (void)pthread_mutex_unlock(&book->lock);
+        if (errno == ENOENT || errno == ENOTDIR) note_gone(book);
         return;
     }
-    const nigh_status status = snapshot_open(book, &fresh, &error);
-    if (status == NIGH_OK) {
+    struct serve_snapshot *before = serve_snapshot_take(book);
+    const nigh_status status = snapshot_open(book, before, &fresh, &error);
+    if (status == NIGH_OK)
         replace_snapshot(book, fresh, &now);
-    } else if (status == NIGH_ENOTFOUND) {
-        (void)pthread_mutex_lock(&book->lock);
-        book->gone = true;
-        (void)pthread_mutex_unlock(&book->lock);
-    }
+    else if (status == NIGH_ENOTFOUND)
+        note_gone(book);
+    serve_snapshot_give(before);
+}
+
+/* One after the other: who began earlier has the older state. */
+void serve_book_refresh(struct serve_book *book) {
+    (void)pthread_mutex_lock(&book->refreshing);
+    refresh(book);
+    (void)pthread_mutex_unlock(&book->refreshing);
 }
 
 static bool has_changed(struct serve_book *book) {
@@ -126,8 +159,10 @@ static void *watch(void *argument) {
     struct serve_shelf *shelf = argument;
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     while (!atomic_load(&shelf->ending)) {
-        for (size_t i = 0; i < shelf->count; i++)
+        for (size_t i = 0; i < shelf->count; i++) {
             if (has_changed(&shelf->books[i])) serve_book_refresh(&shelf->books[i]);
+            free_spent(&shelf->books[i]);
+        }
         (void)nanosleep(&pause, NULL);
     }
     return NULL;
@@ -162,12 +197,13 @@ static nigh_status open_book(struct serve_shelf *shelf, nigh_context *context, c
     book->name = name_of(path);
     book->path = strdup(path);
     shelf->count++;
-    if (pthread_mutex_init(&book->lock, NULL) != 0 || book->name == NULL || book->path == NULL)
+    if (pthread_mutex_init(&book->lock, NULL) != 0 || pthread_mutex_init(&book->refreshing, NULL) != 0 ||
+        book->name == NULL || book->path == NULL)
         return refuse(error, NIGH_ENOMEM, path, "out of memory");
     if (serve_shelf_find(shelf, book->name, strlen(book->name)) != book)
         return refuse(error, NIGH_EINVAL, path, "has the name of another collection that is served");
     (void)stat(path, &book->seen);
-    return snapshot_open(book, &book->snapshot, error);
+    return snapshot_open(book, NULL, &book->snapshot, error);
 }
 
 nigh_status serve_shelf_open(struct serve_shelf *shelf, nigh_context *context, const struct serve_names *paths,
@@ -186,6 +222,8 @@ void serve_shelf_close(struct serve_shelf *shelf) {
     for (size_t i = 0; i < shelf->count; i++) {
         struct serve_book *book = &shelf->books[i];
         serve_snapshot_give(book->snapshot);
+        free_spent(book);
+        (void)pthread_mutex_destroy(&book->refreshing);
         (void)pthread_mutex_destroy(&book->lock);
         free(book->name);
         free(book->path);

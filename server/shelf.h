@@ -2,7 +2,8 @@
 /*
  * The collections that are served.  Who reads takes a snapshot and gives it back; a thread that looks at the
  * folders five times a second opens what others committed, and puts it in the place of the snapshot there was,
- * which serves on until the last of its readers gives it back.
+ * which serves on until the last of its readers gives it back.  A newer snapshot takes over what stayed, so that it
+ * costs what is new; that thread also frees what nobody uses any more.
  */
 #ifndef NIGH_SERVER_SHELF_H
 #define NIGH_SERVER_SHELF_H
@@ -24,8 +25,12 @@ struct serve_snapshot {
     double threshold;    /* of near-copies; 0: it is not made for them */
     nigh_scheme_kind scheme;
     atomic_uint users;
+    struct serve_book *book;
+    struct serve_snapshot *next_spent;     /* of those that nobody uses any more */
     struct serve_text histogram, clusters; /* made once, under the lock of the book; else empty */
 };
+
+#define SERVE_MANNERS 64u /* of asking, which differ in what they cost: asking.c */
 
 struct serve_live; /* writing.c */
 
@@ -34,11 +39,14 @@ struct serve_book {
     uint32_t number; /* from 0 */
     nigh_context *context;
     pthread_mutex_t lock;
+    pthread_mutex_t refreshing; /* held while a newer state is opened; before `lock` */
     struct serve_snapshot *snapshot;
-    bool gone;        /* its folder is no more */
-    struct stat seen; /* the folder, when the snapshot was opened */
+    struct serve_snapshot *spent; /* to be freed by who looks at the folders */
+    bool gone;                    /* its folder is no more */
+    struct stat seen;             /* the folder, when the snapshot was opened */
     atomic_uint_fast64_t opened, merged, commits;
-    struct serve_live *live; /* what writes to it; NULL: nothing does */
+    atomic_uint_fast64_t typical_ns[SERVE_MANNERS]; /* of a query that was alone, of processor time; 0: not known yet */
+    struct serve_live *live;                        /* what writes to it; NULL: nothing does */
     struct serve_lane writing;
 };
 

@@ -4,9 +4,13 @@
 What nigh serve answers under load, beside the library alone and beside what people build themselves.
 
 nearest   ROWS signatures of 1,024 bits with a graph, the 10 nearest: by the library on one core, by HTTP on 64
-          connections kept alive, at half of that rate, and 16 queries a request; FAISS behind FastAPI, as PyPI has
-          it, at the least effort that finds as much
+          connections kept alive, at half of half of the library's rate, and 16 queries a request; FAISS behind
+          FastAPI, as PyPI has it, at the least effort that finds as much
 hashes    HASHES hashes of 256 bits, all within 31 bits, exact: alone, and beside 1,000 adds a second
+
+Where a rate is given, requests come at moments that chance chose before, and a latency counts from there (paced.c);
+beside it stands the same for /healthz, which asks nothing: that is the machine's own part.  Else wrk asks as fast as it
+is answered.
 
 Server and clients share the machine.  What cannot be had is skipped and said.  --real FILE has hashes of images in
 hex, one a line.
@@ -90,12 +94,26 @@ class Served:
         self.process.wait(timeout=60)
 
 
-def wrk(served, path, bodies, seconds, connections=CONNECTIONS, delay_ms=0):
+def wrk(served, path, bodies, seconds, connections=CONNECTIONS):
     """A run of wrk; what load.lua says of it, and the rate."""
     done = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", HERE / "load.lua",
-                           served.address, "--", path, bodies, "0", str(delay_ms)], capture_output=True, text=True, check=True)
+                           served.address, "--", path, bodies, "0"], capture_output=True, text=True, check=True)
     told = json.loads(done.stdout.strip().splitlines()[-1])
     return dict(told, rate=told["requests"] / told["seconds"])
+
+
+def paced(options, served, path, bodies, rate):
+    """So many a second, whatever becomes of those before."""
+    done = subprocess.run([options.paced, served.host, str(served.port), path, bodies, str(CONNECTIONS), str(rate),
+                           str(options.seconds)], capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    return dict(told, rate=told["requests"] / told["seconds"])
+
+
+def show_paced(name, options, served, path, bodies, rate):
+    told = paced(options, served, path, bodies, rate)
+    show(name, told, more=f"{told['late_p99_ms']:.1f} of the p99 before it was sent")
+    show(f"/healthz at {rate:,.0f}/s", paced(options, served, "/healthz", "-", rate))
 
 
 def show(name, told, queries=1, more=""):
@@ -187,8 +205,7 @@ def nearest(nigh, options):
             say(f"{'the library alone, one core':46} {library:9.0f} {'':26} recall {goal:.3f}")
             whole = wrk(served, path, bodies, options.seconds)
             show(f"HTTP, {CONNECTIONS} connections", whole, more=f"{whole['rate'] / library:.2f} of the library's")
-            half = wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS / (library / 4) * 1e3)
-            show("HTTP, at half of half of the library's rate", half)
+            show_paced("HTTP, at half of half of the library's rate", options, served, path, bodies, library / 4)
             together = wrk(served, path, several, options.seconds)
             show("HTTP, 16 queries a request", together, 16)
         note("nearest", whole, beside=library, other="the library, 1 thread", quality=goal)
@@ -280,10 +297,10 @@ def hashes(nigh, options):
             whole, together = (wrk(served, path, some, options.seconds) for some in (bodies, several))
             show(f"HTTP, {CONNECTIONS} connections", whole)
             show("HTTP, 16 queries a request", together, 16)
-            show("HTTP, at 1,000/s", wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS))
+            show_paced("HTTP, at 1,000/s", options, served, path, bodies, 1000)
             with Adder(served, fresh, 1000) as adder:
                 beside = wrk(served, path, bodies, options.seconds)
-                gentle = wrk(served, path, bodies, options.seconds, delay_ms=CONNECTIONS)
+                gentle = paced(options, served, path, bodies, 1000)
             took = sorted(adder.took)
             fresh = fresh[adder.added:]
             rate = adder.added / (2 * options.seconds)
@@ -317,6 +334,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="where the tool was built")
     parser.add_argument("--make-hashes", default="build/bench/make_hashes")
+    parser.add_argument("--paced", default="build/bench/paced")
     parser.add_argument("--work", default="build/bench/serve", help="where data is kept")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--hashes", type=int, default=10_000_000)
@@ -332,6 +350,7 @@ def main():
         sys.exit(77)
     nigh = Nigh(os.path.realpath(os.path.join(options.build, "nigh")))
     options.make_hashes = os.path.realpath(options.make_hashes)
+    options.paced = os.path.realpath(options.paced)
     options.real = options.real and os.path.realpath(options.real)
     os.makedirs(options.work, exist_ok=True)
     os.chdir(options.work)

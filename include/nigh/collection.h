@@ -22,6 +22,9 @@ typedef struct nigh_open_options {
     int verify; /* non-zero: read everything first, compare every checksum, and look at the padding of every row */
     const nigh_progress *progress;
     int load; /* non-zero: read the files into memory of their own, where searches of very large ones are faster */
+    const nigh_collection *before; /* NULL, or a state of this collection that is open, with the same context: what both
+                                      have is taken over from it, so that it takes time for what is new alone.  It may
+                                      be searched meanwhile, and closed at any time afterwards.  Not with `load` */
 } nigh_open_options;
 
 NIGH_API void nigh_open_options_init(nigh_open_options *options);

@@ -13,7 +13,8 @@
 #include "signature/signer.h"
 
 /* A collection has a place for signers, which stays empty. */
-const struct nigh__extra nigh__signers_extra = {.open = nigh__extra_pool_open, .close = nigh__extra_pool_close};
+const struct nigh__extra nigh__signers_extra = {
+    .open = nigh__extra_pool_open, .close = nigh__extra_pool_close, .again = nigh__extra_pool_again};
 
 /* Texts are kept as they are. */
 const struct nigh__codec nigh__text_codec = {.number = NIGH__CODEC_NONE};

@@ -125,15 +125,15 @@ struct nigh__map_users {
     _Atomic uint32_t count;
 };
 
-bool nigh__map_share(const nigh_context *context, struct nigh__map_users **users, struct nigh__map_users **second) {
-    if (*users == NULL) {
-        *users = nigh__alloc(context, 1, sizeof **users);
-        if (*users == NULL) return false;
-        atomic_init(&(*users)->count, 1);
-    }
-    atomic_fetch_add(&(*users)->count, 1);
-    *second = *users;
-    return true;
+struct nigh__map_users *nigh__map_users_new(const nigh_context *context) {
+    struct nigh__map_users *users = nigh__alloc(context, 1, sizeof *users);
+    if (users != NULL) atomic_init(&users->count, 1);
+    return users;
+}
+
+struct nigh__map_users *nigh__map_join(struct nigh__map_users *users) {
+    atomic_fetch_add(&users->count, 1);
+    return users;
 }
 
 void nigh__map_leave(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded,

@@ -45,10 +45,11 @@ nigh_status nigh__file_map(const struct nigh__file *file, uint64_t length, const
 void nigh__file_unmap(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded);
 /*
  * The same where others may look at the mapping too: it goes with the last of them.  `users` counts them, NULL where
- * there is one; sharing gives a second the mapping, and is false where there is no memory to count in.
+ * there is one for good.  Who knows of one that stays may join, from any thread.
  */
 struct nigh__map_users;
-bool nigh__map_share(const nigh_context *context, struct nigh__map_users **users, struct nigh__map_users **second);
+struct nigh__map_users *nigh__map_users_new(const nigh_context *context); /* of one; NULL: no memory */
+struct nigh__map_users *nigh__map_join(struct nigh__map_users *users);    /* the same, with one more */
 void nigh__map_leave(const nigh_context *context, const uint8_t *map, uint64_t length, bool loaded,
                      struct nigh__map_users *users);
 /* Closes; errors of close say nothing that sync has not said. */

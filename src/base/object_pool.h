@@ -11,7 +11,9 @@
 
 struct nigh__object_pool; /* opaque; shared by any number of threads */
 
-struct nigh__object_pool *nigh__object_pool_new(const nigh_context *context);             /* NULL: out of memory */
+struct nigh__object_pool *nigh__object_pool_new(const nigh_context *context); /* NULL: out of memory */
+/* The same pool for one more, who frees it too. */
+struct nigh__object_pool *nigh__object_pool_join(struct nigh__object_pool *pool);
 void nigh__object_pool_free(const nigh_context *context, struct nigh__object_pool *pool); /* accepts NULL */
 
 /* Any of them; NULL: there is none. */

@@ -54,7 +54,7 @@ static bool check_one(struct nigh__checking *check, const struct nigh__segment *
 static bool check_sidecar(struct nigh__checking *check, const struct nigh__sidecar_kind *kind,
                           struct nigh__segment *segment, bool sound) {
     nigh_error problem;
-    if (nigh__segment_open_sidecar(check->directory, kind, segment, &problem) != NIGH_OK)
+    if (nigh__segment_open_sidecar(check->directory, kind, NULL, segment, &problem) != NIGH_OK)
         return nigh__checking_report(check, &problem);
     const struct nigh__sidecar *sidecar = segment->sidecars[kind->number];
     const nigh_error *why_not = &segment->sidecar_problems[kind->number];

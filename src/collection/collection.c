@@ -16,6 +16,7 @@
 #include "collection/deletions.h"
 #include "collection/directory.h"
 #include "collection/loading.h"
+#include "collection/maps.h"
 #include "collection/selection.h"
 #include "collection/sidecar.h"
 #include "collection/state.h"
@@ -59,18 +60,45 @@ static const struct nigh__sidecar_kind *kind_of(const struct nigh_collection *co
     return collection->context->extensions->sidecars[number];
 }
 
-static nigh_status open_segment(const struct nigh_collection *collection, const struct nigh__file *directory,
+/* A collection on its way, and a state of it that is open already, or NULL. */
+struct opening {
+    nigh_collection *collection;
+    const nigh_collection *before;
+};
+
+/* The segment that an entry names, in the state before; NULL: it has none that can be taken over. */
+static const struct nigh__segment *find_again(const nigh_collection *before, const struct nigh__manifest_entry *entry) {
+    for (uint32_t i = 0; before != NULL && i < before->segment_count; i++)
+        if (nigh__segment_is(before->segments[i], entry))
+            return before->segments[i]->loaded ? NULL : before->segments[i];
+    return NULL;
+}
+
+/* Which of its documents live. */
+static nigh_status open_deletions(const struct nigh__file *directory, const struct nigh__living_entry *entry,
+                                  const struct nigh__segment *before, struct nigh__segment *segment,
+                                  nigh_error *error) {
+    segment->deletions = entry->deletions;
+    if (before == NULL || memcmp(&before->deletions, &entry->deletions, sizeof entry->deletions) != 0)
+        return nigh__segment_open_deletions(directory, segment, error);
+    segment->living = nigh__selection_join(before->living);
+    return NIGH_OK;
+}
+
+static nigh_status open_segment(const struct opening *opening, const struct nigh__file *directory,
                                 const struct nigh__living_entry *entry, const struct nigh__listing *listing,
                                 struct nigh__segment **out, nigh_error *error) {
-    nigh_status status = nigh__segment_open(directory, &entry->segment, out, error);
+    const nigh_collection *collection = opening->collection;
+    const struct nigh__segment *before = find_again(opening->before, &entry->segment);
+    nigh_status status = before == NULL ? nigh__segment_open(directory, &entry->segment, out, error)
+                                        : nigh__segment_again(directory, before, out, error);
     if (status != NIGH_OK) return status;
-    (*out)->deletions = entry->deletions;
     status = segment_fits(collection, *out, error);
-    if (status == NIGH_OK) status = nigh__segment_open_deletions(directory, *out, error);
+    if (status == NIGH_OK) status = open_deletions(directory, entry, before, *out, error);
     for (unsigned i = 1; i < NIGH__SIDECAR_KINDS && status == NIGH_OK; i++) {
         const struct nigh__sidecar_kind *kind = kind_of(collection, i);
         if (kind != NULL && nigh__listing_has_sidecar(listing, kind, entry->segment.number))
-            status = nigh__segment_open_sidecar(directory, kind, *out, error);
+            status = nigh__segment_open_sidecar(directory, kind, before, *out, error);
     }
     if (status == NIGH_OK) return NIGH_OK;
     nigh__segment_close(*out);
@@ -78,15 +106,16 @@ static nigh_status open_segment(const struct nigh_collection *collection, const 
     return status;
 }
 
-static nigh_status open_segments(struct nigh_collection *collection, const struct nigh__file *directory,
+static nigh_status open_segments(const struct opening *opening, const struct nigh__file *directory,
                                  const struct nigh__manifest *manifest, const struct nigh__listing *listing,
                                  nigh_error *error) {
+    nigh_collection *collection = opening->collection;
     collection->segments =
         nigh__alloc_zero(collection->context, manifest->header.segment_count, sizeof(struct nigh__segment *));
     if (collection->segments == NULL) return nigh__no_memory(error, "for segments");
     for (uint32_t i = 0; i < manifest->header.segment_count; i++) {
         struct nigh__segment *segment;
-        nigh_status status = open_segment(collection, directory, &manifest->entries[i], listing, &segment, error);
+        nigh_status status = open_segment(opening, directory, &manifest->entries[i], listing, &segment, error);
         if (status != NIGH_OK) return status;
         segment->first_document = collection->documents;
         segment->index = collection->segment_count;
@@ -105,12 +134,17 @@ static void close_segments(struct nigh_collection *collection) {
     collection->documents = collection->deleted = 0;
 }
 
-static nigh_status open_extras(struct nigh_collection *collection, const struct nigh__file *directory,
+static nigh_status open_extras(const struct opening *opening, const struct nigh__file *directory,
                                const struct nigh__listing *listing, nigh_error *error) {
+    nigh_collection *collection = opening->collection;
     nigh_status status = NIGH_OK;
     for (unsigned i = 0; i < NIGH__EXTRAS && status == NIGH_OK; i++) {
         const struct nigh__extra *extra = collection->context->extensions->extras[i];
-        if (extra != NULL)
+        if (extra == NULL) continue;
+        if (opening->before != NULL && extra->again != NULL)
+            status =
+                extra->again(collection, opening->before, opening->before->extras[i], &collection->extras[i], error);
+        if (status == NIGH_OK && collection->extras[i] == NULL)
             status =
                 extra->open(collection->context, collection->segment_count,
                             listing != NULL && listing->extras[i] ? directory : NULL, &collection->extras[i], error);
@@ -119,7 +153,8 @@ static nigh_status open_extras(struct nigh_collection *collection, const struct 
 }
 
 nigh_status nigh__collection_fresh_extras(struct nigh_collection *collection, nigh_error *error) {
-    return open_extras(collection, NULL, NULL, error);
+    const struct opening opening = {.collection = collection};
+    return open_extras(&opening, NULL, NULL, error);
 }
 
 static void close_extras(struct nigh_collection *collection) {
@@ -138,13 +173,15 @@ void *nigh__collection_extra(const struct nigh_collection *collection, const str
 
 static nigh_status open_state(void *user, const struct nigh__file *directory, const struct nigh__manifest *manifest,
                               const struct nigh__listing *listing, nigh_error *error) {
-    struct nigh_collection *collection = user;
+    struct opening opening = *(const struct opening *)user;
+    nigh_collection *collection = opening.collection;
     collection->width_bits = manifest->header.width_bits;
     collection->sequence = manifest->header.sequence;
     collection->next_segment = manifest->header.next_segment;
     collection->features = manifest->header.incompatible;
-    nigh_status status = open_segments(collection, directory, manifest, listing, error);
-    if (status == NIGH_OK) status = open_extras(collection, directory, listing, error);
+    if (opening.before != NULL && opening.before->width_bits != collection->width_bits) opening.before = NULL;
+    nigh_status status = open_segments(&opening, directory, manifest, listing, error);
+    if (status == NIGH_OK) status = open_extras(&opening, directory, listing, error);
     if (status == NIGH_OK) return NIGH_OK;
     close_extras(collection);
     close_segments(collection);
@@ -153,14 +190,21 @@ static nigh_status open_state(void *user, const struct nigh__file *directory, co
 
 nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__file *directory, nigh_collection **out,
                                      nigh_error *error) {
+    return nigh__collection_open_after(context, directory, NULL, out, error);
+}
+
+nigh_status nigh__collection_open_after(nigh_context *context, const struct nigh__file *directory,
+                                        const nigh_collection *before, nigh_collection **out, nigh_error *error) {
     *out = NULL;
     nigh_collection *collection = nigh__alloc_zero(context, 1, sizeof *collection);
     if (collection == NULL) return nigh__no_memory(error, "for a collection");
+    struct opening opening = {.collection = collection, .before = before};
     collection->context = context;
     collection->path = nigh__string_copy(context, directory->path);
     nigh_status status = collection->path == NULL ? nigh__no_memory(error, "for a collection")
                                                   : nigh__state_open(directory, NIGH__STORE_COLLECTION, open_state,
-                                                                     collection, &collection->damaged_manifests, error);
+                                                                     &opening, &collection->damaged_manifests, error);
+    if (status == NIGH_OK && before != NULL) nigh__maps_touch(collection->segments, collection->segment_count);
     if (status == NIGH_OK)
         *out = collection;
     else
@@ -202,11 +246,13 @@ nigh_status nigh_collection_open(nigh_context *context, const char *path, const 
     nigh_open_options chosen;
     nigh_status status = nigh__options_copy(&nigh__open_options_shape, &chosen, options, error);
     if (status != NIGH_OK) return status;
+    if (chosen.before != NULL && chosen.before->context != context)
+        return nigh__fail(error, NIGH_EINVAL, "the state before was opened with another context");
     struct nigh__file directory;
     status = nigh__directory_open(context, path, NIGH__STORE_COLLECTION, &directory, error);
     if (status != NIGH_OK) return status;
     nigh_collection *collection = NULL;
-    status = nigh__collection_open_in(context, &directory, &collection, error);
+    status = nigh__collection_open_after(context, &directory, chosen.load ? NULL : chosen.before, &collection, error);
     nigh__file_release(&directory);
     if (collection == NULL) return status;
     if (chosen.load)

@@ -61,6 +61,10 @@ const struct nigh__segment *nigh__collection_keeper(const struct nigh_collection
 nigh_status nigh__collection_open_in(nigh_context *context, const struct nigh__file *directory, nigh_collection **out,
                                      nigh_error *error);
 
+/* The same, which takes over from `before` what both have (collection/maps.h).  NULL: nothing. */
+nigh_status nigh__collection_open_after(nigh_context *context, const struct nigh__file *directory,
+                                        const nigh_collection *before, nigh_collection **out, nigh_error *error);
+
 /* As nigh_collection_find() for documents with ids, without a word where there is none of this id. */
 nigh_status nigh__collection_find_named(const struct nigh_collection *collection, const char *id, size_t id_length,
                                         uint64_t *document, nigh_error *error);

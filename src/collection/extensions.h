@@ -56,6 +56,12 @@ struct nigh__extra {
     nigh_status (*open)(const nigh_context *context, uint32_t segments, const struct nigh__file *directory, void **out,
                         nigh_error *error);
     void (*close)(const nigh_context *context, void *extra); /* accepts NULL */
+    /*
+     * NULL, or makes it out of `had`, that of the state `before`, which others use meanwhile (collection/maps.h).  The
+     * segments of `newer` are open.  *out stays NULL where nothing can be taken over; then open() makes it.
+     */
+    nigh_status (*again)(const nigh_collection *newer, const nigh_collection *before, void *had, void **out,
+                         nigh_error *error);
     /* Checks its file, which has *bytes.  NIGH_ENOTFOUND where it is gone. */
     nigh_status (*check)(const struct nigh__file *directory, uint64_t *bytes, nigh_error *error);
 };
@@ -66,9 +72,11 @@ struct nigh__extensions {
     const struct nigh__codec *codec;                                /* of texts */
 };
 
-/* `open` and `close` of an extra that is an object pool (base/object_pool.h) and nothing else. */
+/* `open`, `close` and `again` of an extra that is an object pool (base/object_pool.h) and nothing else. */
 nigh_status nigh__extra_pool_open(const nigh_context *context, uint32_t segments, const struct nigh__file *directory,
                                   void **out, nigh_error *error);
 void nigh__extra_pool_close(const nigh_context *context, void *extra);
+nigh_status nigh__extra_pool_again(const nigh_collection *newer, const nigh_collection *before, void *had, void **out,
+                                   nigh_error *error);
 
 #endif

@@ -27,7 +27,8 @@ struct nigh__segment {
     const uint8_t *map;
     uint64_t length;
     bool loaded;                   /* `map` is memory of our own (collection/loading.h) */
-    struct nigh__map_users *users; /* of the map; owned (collection/maps.h) */
+    bool known;                    /* a state before this one has been using the map */
+    struct nigh__map_users *users; /* of the map; owned; NULL where it is loaded */
     uint64_t number;
     uint64_t first_document;                /* number of its document 0 in the collection */
     uint32_t index;                         /* among the segments of the collection */
@@ -80,6 +81,15 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
                                struct nigh__segment **out, nigh_error *error);
 void nigh__segment_close(struct nigh__segment *segment); /* accepts NULL */
 
+/*
+ * For the state after a commit, which has most segments of the state before it (collection/maps.h).  Whether an open
+ * segment is the one that a manifest names: numbers are given once, and the checksum is of the checksums of all in it.
+ */
+bool nigh__segment_is(const struct nigh__segment *segment, const struct nigh__manifest_entry *entry);
+/* The same segment for one more, with nothing beside it yet.  No file is opened; `before` is not loaded. */
+nigh_status nigh__segment_again(const struct nigh__file *directory, const struct nigh__segment *before,
+                                struct nigh__segment **out, nigh_error *error);
+
 /* What a manifest says of it, and of what is deleted of it. */
 struct nigh__living_entry nigh__segment_entry(const struct nigh__segment *segment);
 
@@ -89,9 +99,11 @@ void nigh__segment_point(struct nigh__segment *segment);
 /*
  * Opens what stands beside it, which is not open yet: segment->sidecars[kind->number],
  * or sidecar_problems[kind->number] where it cannot be used.  That is no failure; no memory is.
+ * `before` is the same segment in a state before this one, or NULL.
  */
 nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
-                                       struct nigh__segment *segment, nigh_error *error);
+                                       const struct nigh__segment *before, struct nigh__segment *segment,
+                                       nigh_error *error);
 
 /* The error for a fault inside a guard. */
 nigh_status nigh__segment_cut(const struct nigh__segment *segment, nigh_error *error);

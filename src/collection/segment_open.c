@@ -259,9 +259,11 @@ static nigh_status open_and_map(const struct nigh__file *directory, const struct
     if (status != NIGH_OK) return status;
     status = read_and_check(&file, entry, segment, error);
     if (status == NIGH_OK) status = nigh__file_map(&file, segment->length, &segment->map, error);
-    if (status == NIGH_OK) nigh__segment_point(segment);
     nigh__file_release(&file);
-    return status;
+    if (status != NIGH_OK) return status;
+    nigh__segment_point(segment);
+    segment->users = nigh__map_users_new(segment->context);
+    return segment->users == NULL ? nigh__no_memory(error, "for a segment") : NIGH_OK;
 }
 
 nigh_status nigh__segment_open(const struct nigh__file *directory, const struct nigh__manifest_entry *entry,
@@ -279,6 +281,45 @@ nigh_status nigh__segment_open(const struct nigh__file *directory, const struct 
     return status;
 }
 
+bool nigh__segment_is(const struct nigh__segment *segment, const struct nigh__manifest_entry *entry) {
+    return segment->number == entry->number && segment->length == entry->file_length &&
+           segment->documents == entry->documents && segment->header.checksum == entry->header_checksum;
+}
+
+/* A copy of all that is not owned; what is, it has none of yet. */
+static struct nigh__segment *copy_plain(const struct nigh__segment *before) {
+    struct nigh__segment *segment = nigh__alloc(before->context, 1, sizeof *segment);
+    if (segment == NULL) return NULL;
+    *segment = *before;
+    segment->path = segment->scheme = NULL;
+    segment->living = NULL;
+    segment->deletions = (struct nigh__deletions_entry){.number = 0};
+    for (unsigned kind = 0; kind < NIGH__SIDECAR_KINDS; kind++) {
+        segment->sidecars[kind] = NULL;
+        segment->sidecar_problems[kind] = (nigh_error){.status = NIGH_OK};
+    }
+    segment->users = nigh__map_join(before->users);
+    segment->known = true;
+    return segment;
+}
+
+nigh_status nigh__segment_again(const struct nigh__file *directory, const struct nigh__segment *before,
+                                struct nigh__segment **out, nigh_error *error) {
+    char name[NIGH__NAME_SIZE];
+    struct nigh__segment *segment = copy_plain(before);
+    *out = NULL;
+    if (segment == NULL) return nigh__no_memory(error, "for a segment");
+    nigh__segment_name(name, segment->number, "");
+    segment->path = nigh__path_join(segment->context, directory->path, name);
+    segment->scheme = nigh__string_copy(segment->context, before->scheme);
+    if (segment->path != NULL && segment->scheme != NULL) {
+        *out = segment;
+        return NIGH_OK;
+    }
+    nigh__segment_close(segment);
+    return nigh__no_memory(error, "for a segment");
+}
+
 struct nigh__living_entry nigh__segment_entry(const struct nigh__segment *segment) {
     return (struct nigh__living_entry){.segment = {.number = segment->number,
                                                    .file_length = segment->length,
@@ -292,9 +333,12 @@ struct nigh__living_entry nigh__segment_entry(const struct nigh__segment *segmen
  * has run out does that help nobody.
  */
 nigh_status nigh__segment_open_sidecar(const struct nigh__file *directory, const struct nigh__sidecar_kind *kind,
-                                       struct nigh__segment *segment, nigh_error *error) {
+                                       const struct nigh__segment *before, struct nigh__segment *segment,
+                                       nigh_error *error) {
+    const struct nigh__sidecar *had = before == NULL ? NULL : before->sidecars[kind->number];
     struct nigh__sidecar **place = &segment->sidecars[kind->number];
     nigh_error *problem = &segment->sidecar_problems[kind->number];
+    if (had != NULL && nigh__sidecar_again(directory, segment, kind, had, place)) return NIGH_OK;
     nigh_status status = nigh__sidecar_open(directory, segment, kind, place, problem);
     if (status == NIGH_ENOTFOUND) return NIGH_OK;
     if (status == NIGH_OK) status = kind->fits(segment, problem);

@@ -6,6 +6,7 @@
  */
 #include "collection/selection.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,7 @@ nigh_status nigh__selection_new(const struct nigh__segment *segment, uint64_t *d
         return nigh__no_memory(error, "for deleted documents");
     }
     selection->context = segment->context;
+    atomic_init(&selection->users, 1);
     selection->documents = documents;
     selection->document_count = (uint32_t)nigh__bitmap_count(documents, segment->documents);
     const nigh_status status = find_rows(segment, selection, error);
@@ -194,8 +196,13 @@ nigh_status nigh__selection_new(const struct nigh__segment *segment, uint64_t *d
     return status;
 }
 
+struct nigh__selection *nigh__selection_join(struct nigh__selection *selection) {
+    if (selection != NULL) atomic_fetch_add(&selection->users, 1);
+    return selection;
+}
+
 void nigh__selection_free(struct nigh__selection *selection) {
-    if (selection == NULL) return;
+    if (selection == NULL || atomic_fetch_sub(&selection->users, 1) > 1) return;
     nigh__free(selection->context, selection->documents);
     nigh__free(selection->context, selection->rows);
     nigh__free(selection->context, selection->displaced);

@@ -19,6 +19,7 @@
 
 struct nigh__selection {
     const nigh_context *context;
+    _Atomic uint32_t users;  /* it goes with the last of them; nobody changes it */
     uint64_t *documents;     /* a bit for each that counts; none past the last */
     uint64_t *rows;          /* a bit for each row whose first document counts */
     uint32_t *displaced;     /* rows whose first does not and a later one does, in the order of the first that does */
@@ -51,6 +52,7 @@ static inline bool nigh__selection_has(const struct nigh__selection *selection, 
  */
 nigh_status nigh__selection_new(const struct nigh__segment *segment, uint64_t *documents, struct nigh__selection **out,
                                 nigh_error *error);
-void nigh__selection_free(struct nigh__selection *selection); /* accepts NULL */
+struct nigh__selection *nigh__selection_join(struct nigh__selection *selection); /* for one more; accepts NULL */
+void nigh__selection_free(struct nigh__selection *selection);                    /* accepts NULL */
 
 #endif

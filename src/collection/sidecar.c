@@ -83,7 +83,10 @@ static nigh_status read_and_map(const struct nigh__file *file, const struct nigh
     if (status == NIGH_OK)
         status = nigh__sections_footer_check(file, sidecar->header.file_length, sidecar->header.checksum, error);
     if (status == NIGH_OK) status = nigh__file_map(file, sidecar->length, &sidecar->map, error);
-    return status;
+    if (status != NIGH_OK) return status;
+    sidecar->users = nigh__map_users_new(sidecar->context);
+    return sidecar->users == NULL ? nigh__fail(error, NIGH_ENOMEM, "no memory for the header of %s", kind->title)
+                                  : NIGH_OK;
 }
 
 static nigh_status open_in(const struct nigh__file *directory, const struct nigh__segment *segment,
@@ -122,6 +125,39 @@ nigh_status nigh__sidecar_open(const struct nigh__file *directory, const struct 
     nigh_status status = nigh__sidecar_open_numbered(directory, segment, kind, segment->number, out, &problem);
     if (status != NIGH_OK && status != NIGH_ENOTFOUND && error != NULL) *error = problem;
     return status;
+}
+
+/* Whether the file of a name has the header and the length of one that is open. */
+static bool is_there(const struct nigh__file *directory, const char *name, const struct nigh__sidecar *before) {
+    struct nigh__sidecar_header header;
+    struct nigh__file file;
+    uint64_t length = 0;
+    if (nigh__file_open_in(directory, name, NIGH_OPEN_REGULAR, &file, NULL) != NIGH_OK) return false;
+    const bool there = nigh__file_length(&file, &length, NULL) == NIGH_OK && length == before->length &&
+                       nigh__file_read(&file, 0, &header, sizeof header, NULL) == NIGH_OK &&
+                       memcmp(&header, &before->header, sizeof header) == 0;
+    nigh__file_release(&file);
+    return there;
+}
+
+bool nigh__sidecar_again(const struct nigh__file *directory, const struct nigh__segment *segment,
+                         const struct nigh__sidecar_kind *kind, const struct nigh__sidecar *before,
+                         struct nigh__sidecar **out) {
+    char name[NIGH__NAME_SIZE];
+    nigh__sidecar_name(name, kind, segment->number, "");
+    if (before->loaded || !is_there(directory, name, before)) return false;
+    struct nigh__sidecar *sidecar = nigh__alloc(before->context, 1, sizeof *sidecar);
+    if (sidecar == NULL) return false;
+    *sidecar = *before;
+    sidecar->users = nigh__map_join(before->users);
+    sidecar->known = true;
+    sidecar->path = nigh__path_join(before->context, directory->path, name);
+    if (sidecar->path != NULL) {
+        *out = sidecar;
+        return true;
+    }
+    nigh__sidecar_close(sidecar);
+    return false;
 }
 
 void nigh__sidecar_close(struct nigh__sidecar *sidecar) {

@@ -57,7 +57,8 @@ struct nigh__sidecar {
     const uint8_t *map;
     uint64_t length;
     bool loaded;                        /* `map` is memory of our own (collection/loading.h) */
-    struct nigh__map_users *users;      /* of the map; owned (collection/maps.h) */
+    bool known;                         /* a state before this one has been using the map */
+    struct nigh__map_users *users;      /* of the map; owned; NULL where it is loaded */
     struct nigh__sidecar_header header; /* checked, and out of anyone's reach */
     struct nigh__section_entry table[NIGH__SIDECAR_SECTIONS];
 };
@@ -74,6 +75,14 @@ nigh_status nigh__sidecar_open_numbered(const struct nigh__file *directory, cons
                                         const struct nigh__sidecar_kind *kind, uint64_t number,
                                         struct nigh__sidecar **out, nigh_error *error);
 void nigh__sidecar_close(struct nigh__sidecar *sidecar); /* accepts NULL */
+/*
+ * The same sidecar for one more, where the file of the segment's number still is the one that `before` has open, by
+ * its header, whose checksum is of the checksums of all in it.  False: it is not, or there is no memory; then it is to
+ * be opened as any other.
+ */
+bool nigh__sidecar_again(const struct nigh__file *directory, const struct nigh__segment *segment,
+                         const struct nigh__sidecar_kind *kind, const struct nigh__sidecar *before,
+                         struct nigh__sidecar **out);
 
 /* A section of exactly `count` items, inside the map; NULL with the error where it is not there or of another size. */
 const void *nigh__sidecar_section(const struct nigh__sidecar *sidecar, uint32_t type, uint64_t count, size_t item_size,

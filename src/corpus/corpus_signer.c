@@ -5,6 +5,8 @@
  */
 #include "corpus/corpus_signer.h"
 
+#include <string.h>
+
 #include "base/object_pool.h"
 #include "base/status.h"
 #include "collection/collection.h"
@@ -89,7 +91,26 @@ nigh_status nigh_chunks_signer(nigh_chunks *chunks, nigh_signer **out, nigh_erro
 
 /* --------------------------------------------------------- kept for the next -- */
 
-const struct nigh__extra nigh__signers_extra = {.open = nigh__extra_pool_open, .close = nigh__extra_pool_close};
+/* Signers are the same where all that they are made of is: a folder may have become another collection. */
+static bool signs_alike(const nigh_collection *newer, const nigh_collection *before) {
+    const char *scheme = nigh_collection_scheme(newer), *other = nigh_collection_scheme(before);
+    if (scheme == NULL || other == NULL || strcmp(scheme, other) != 0) return false;
+    for (enum nigh__attachment kind = 0; kind < NIGH__ATTACHMENT_KINDS; kind++) {
+        const struct nigh__segment *keeper = nigh__collection_keeper(newer, kind);
+        const struct nigh__segment *old = nigh__collection_keeper(before, kind);
+        if ((keeper == NULL) != (old == NULL) || (keeper != NULL && !nigh__segment_keeps_as(keeper, old, kind)))
+            return false;
+    }
+    return true;
+}
+
+static nigh_status again(const nigh_collection *newer, const nigh_collection *before, void *had, void **out,
+                         nigh_error *error) {
+    return signs_alike(newer, before) ? nigh__extra_pool_again(newer, before, had, out, error) : NIGH_OK;
+}
+
+const struct nigh__extra nigh__signers_extra = {
+    .open = nigh__extra_pool_open, .close = nigh__extra_pool_close, .again = again};
 
 static void free_signer(void *signer) { nigh_signer_free(signer); }
 

@@ -58,7 +58,8 @@ const struct nigh__sidecar_kind nigh__graph_sidecar = {.number = NIGH__SIDECAR_G
                                                        .describe = describe,
                                                        .describe_segment = describe_segment};
 
-const struct nigh__extra nigh__graph_scratch = {.open = nigh__extra_pool_open, .close = nigh__extra_pool_close};
+const struct nigh__extra nigh__graph_scratch = {
+    .open = nigh__extra_pool_open, .close = nigh__extra_pool_close, .again = nigh__extra_pool_again};
 
 struct nigh__object_pool *nigh__graph_pool(const nigh_collection *collection) {
     return nigh__collection_extra(collection, &nigh__graph_scratch);

@@ -16,7 +16,6 @@
 
 #include "base/progress.h"
 #include "base/status.h"
-#include "collection/maps.h"
 #include "collection/merge.h"
 #include "finder/stored.h"
 #include "live/live_parts.h"
@@ -50,10 +49,9 @@ nigh_status nigh__live_fill(nigh_live *live, nigh_error *error) {
 /* The newest state, in the place of the one that was there.  `spent`: the full log is in it. */
 static nigh_status take_over(nigh_live *live, bool spent, nigh_error *error) {
     nigh_collection *newest = NULL;
-    nigh_status status = nigh__collection_open_in(live->context, nigh__writer_directory(live->writer), &newest, error);
-    if (status != NIGH_OK) return status;
-    nigh__maps_share(newest, live->collection); /* nobody else puts another in its place */
-    nigh__maps_touch(newest);
+    nigh_status status = nigh__collection_open_after(live->context, nigh__writer_directory(live->writer),
+                                                     live->collection, &newest, error);
+    if (status != NIGH_OK) return status; /* nobody else puts another in its place */
     pthread_mutex_lock(&live->lock);
     if (live->rows.growing != NULL) status = nigh__live_rows_follow(live, newest, error);
     nigh_collection *before = newest;

@@ -8,6 +8,7 @@
  *
  * They are made when a search first asks for them and live as long as the collection is
  * open, in memory of the context.  Which of several threads makes them changes nothing.
+ * A newer state takes over those of segments that it shares with the state before it.
  */
 #ifndef NIGH_SKETCH_SKETCHES_H
 #define NIGH_SKETCH_SKETCHES_H

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -131,15 +132,23 @@ static void send_body(int socket, const char *request, const uint8_t *body, size
     if (send_all(socket, head, (size_t)bytes)) (void)send_all(socket, body, length);
 }
 
+/* Whether something comes in time.  The fuzzer looks at its watch by a signal. */
+static bool comes(int socket, int milliseconds) {
+    struct pollfd ready = {.fd = socket, .events = POLLIN};
+    int come;
+    do come = poll(&ready, 1, milliseconds);
+    while (come < 0 && errno == EINTR);
+    return come == 1;
+}
+
 /* To the end, or until it has been silent for so long, where that may be. */
 static void read_all(int socket, bool whole) {
     static char bytes[1 << 16];
     bool first = true;
     for (;;) {
-        struct pollfd ready = {.fd = socket, .events = POLLIN};
-        const int come = poll(&ready, 1, whole ? PATIENCE_MS : SILENCE_MS);
-        must(come == 1 || !whole, "an answer in time");
-        if (come != 1) return;
+        const bool more = comes(socket, whole ? PATIENCE_MS : SILENCE_MS);
+        must(more || !whole, "an answer in time");
+        if (!more) return;
         const ssize_t got = recv(socket, bytes, sizeof bytes, 0);
         if (got <= 0) return;
         if (first && got >= 12) must(memcmp(bytes, ITS_OWN_FAULT, 12) != 0, "an answer: it says 500");

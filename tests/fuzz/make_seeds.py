@@ -66,6 +66,8 @@ SEEDS = {
         "dedup": b'\4{"id": "a", "text": "one two three"}\n{"id": "b", "text": "one two three"}\n',
         "dedup_rows": b'\5{"signature": "00ff00ff00ff00ff"}\n{"signature": "00ff00ff00ff00fe"}\n',
         "adds": b'\6{"id": "a", "text": "nothing can be added"}\n',
+        "nothing": b"\2",
+        "nothing_in_it": b'\2{"id": ""}',
     },
     "ignore": {
         "plain": b"*.log\n!keep.log\n/build\ntmp/\n\0x/keep.log",

@@ -8,7 +8,7 @@ import re
 import time
 import unittest
 
-from _serving import Server, nigh, text_of, write_lines
+from _serving import SLOW, Server, nigh, text_of, write_lines
 
 SOURCE = os.environ["NIGH_SOURCE_DIR"]
 NEWS = "/v1/collections/news"
@@ -161,6 +161,20 @@ class Api(unittest.TestCase):
             self.described_as(line, "Kept")
         self.assertEqual([line.get("keep") for line in kept], [False, True, False, None])
         self.assertEqual((kept[0]["match"]["id"], kept[2]["cluster"]), ("d5", "b"))
+
+    def searches_that_were_quick(self):
+        text = self.server.get("/metrics").bytes.decode()
+        return int(re.search(r"^nigh_search_quick_total (\d+)", text, re.MULTILINE)[1])
+
+    def test_quick_searches(self):
+        """One after the other, they are soon answered by the thread that reads them, in the same words."""
+        connection, before = self.server.connection(), self.searches_that_were_quick()
+        answers = {self.server.post(HASHES + "/search", {"id": "7", "k": 3}, connection=connection).bytes
+                   for _ in range(200)}
+        connection.close()
+        self.assertEqual(len(answers), 1)
+        if SLOW == 1:
+            self.assertGreater(self.searches_that_were_quick(), before)
 
     def test_metrics(self):
         self.server.post(NEWS + "/search", {"text": "flood1"})
