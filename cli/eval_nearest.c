@@ -11,6 +11,7 @@
 
 #include "amount.h"
 #include "evaluator.h"
+#include "random.h"
 #include "source.h"
 #include "tuning_lines.h"
 
@@ -295,14 +296,6 @@ static bool read_queries(struct nearest *nearest) {
     return status == NIGH_OK || status == NIGH_END;
 }
 
-/* Random numbers, by a seed: SplitMix64. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* Documents of the collection, each left out of its own answer. */
 static bool sample_queries(struct nearest *nearest) {
     const size_t bytes = nigh_signature_bytes(nearest->info.width_bits);
@@ -318,7 +311,7 @@ static bool sample_queries(struct nearest *nearest) {
         return false;
     }
     for (size_t q = 0; q < nearest->count; q++) {
-        do nearest->own[q] = next_random(&state) % nearest->info.documents;
+        do nearest->own[q] = cli_random_next(&state) % nearest->info.documents;
         while (!nigh_collection_lives(nearest->collection, nearest->own[q]));
         if (nigh_collection_signature(nearest->collection, nearest->own[q], nearest->queries + q * bytes,
                                       &nearest->job->error) != NIGH_OK)
