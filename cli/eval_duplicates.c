@@ -270,10 +270,10 @@ static int write_page(struct evaluator *evaluator, const nigh_eval_duplicates *d
     cli_sink_format(page, "%s a Jaccard index of %.4g or more.</p>\n",
                     cli_counted(info->pairs, "pair has", "pairs have").text, evaluator->alike);
     put_methods(page, &drawn);
-    cli_sink_text(page, EVAL_CHARTS_BEGIN);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
     cli_page_chart(page, &work);
     cli_page_chart(page, &labels);
-    cli_sink_text(page, EVAL_CHARTS_END);
+    cli_sink_text(page, CLI_CHARTS_END);
     return cli_eval_close_page(evaluator, page);
 }
 

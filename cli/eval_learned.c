@@ -473,7 +473,7 @@ static void put_measures(struct cli_sink *page, const struct learned *learned, s
     struct drawn drawn = {.learned = learned, .first = first};
     size_t lines = 0;
     if (!name_lines(&drawn, &lines) || nigh_eval_learned_at(learned->result, first, &row) != NIGH_OK) return;
-    cli_sink_format(page, "<h2>%s chosen</h2>\n" EVAL_CHARTS_BEGIN,
+    cli_sink_format(page, "<h2>%s chosen</h2>\n" CLI_CHARTS_BEGIN,
                     cli_counted(row.features, "feature", "features").text);
     for (int measure = is_ranked ? MAP : PRECISION; measure <= RETURNED; measure++) {
         drawn.measure = (enum measure)measure;
@@ -486,7 +486,7 @@ static void put_measures(struct cli_sink *page, const struct learned *learned, s
                                         .point = method_point};
         cli_page_chart(page, &chart);
     }
-    cli_sink_text(page, EVAL_CHARTS_END);
+    cli_sink_text(page, CLI_CHARTS_END);
 }
 
 static void put_distance(struct cli_sink *page, bool has_bits, double distance) {

@@ -510,9 +510,9 @@ static int write_page(struct nearest *nearest) {
                     cli_digits(nearest->info.signatures).text);
     cli_sink_format(page, "%s%s; k = %u.</p>\n", cli_counted(nearest->count, "query", "queries").text,
                     nearest->own == NULL ? "" : ", documents left out of their own answers", nearest->truth_options.k);
-    cli_sink_text(page, EVAL_CHARTS_BEGIN);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
-    cli_sink_text(page, EVAL_CHARTS_END);
+    cli_sink_text(page, CLI_CHARTS_END);
     put_settings(page, nearest);
     return cli_eval_close_page(nearest->evaluator, page);
 }

@@ -304,9 +304,9 @@ static int write_page(struct evaluator *evaluator, const nigh_eval_weak_bits *we
     cli_sink_format(page, "%s within %u bits; ", cli_counted(info->pairs, "pair", "pairs").text, info->radius);
     cli_sink_format(page, "%s, with %s.</p>\n", cli_counted(info->queries, "signature asks", "signatures ask").text,
                     cli_counted(info->matches, "match", "matches").text);
-    cli_sink_text(page, EVAL_CHARTS_BEGIN);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
-    cli_sink_text(page, EVAL_CHARTS_END);
+    cli_sink_text(page, CLI_CHARTS_END);
     put_attempts(page, weak);
     return cli_eval_close_page(evaluator, page);
 }

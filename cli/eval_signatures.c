@@ -282,9 +282,9 @@ static void put_charts(struct cli_sink *page, const nigh_eval_pairs *pairs) {
                                         .from = &near,
                                         .name = length_name,
                                         .point = length_point}};
-    cli_sink_text(page, EVAL_CHARTS_BEGIN);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
-    cli_sink_text(page, EVAL_CHARTS_END);
+    cli_sink_text(page, CLI_CHARTS_END);
 }
 
 static void put_classes(struct cli_sink *page, const nigh_eval_pairs *pairs) {

@@ -404,9 +404,9 @@ static int write_page(const struct terms *terms) {
     cli_sink_format(page, "<p>%s, ", cli_counted(info->documents, "document", "documents").text);
     cli_sink_format(page, "%s of %.1f words in the mean; %s.</p>\n", cli_counted(info->blocks, "block", "blocks").text,
                     info->block_terms, cli_counted(info->terms, "different word", "different words").text);
-    cli_sink_text(page, EVAL_CHARTS_BEGIN);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
-    cli_sink_text(page, EVAL_CHARTS_END);
+    cli_sink_text(page, CLI_CHARTS_END);
     put_filters(page, terms);
     return cli_eval_close_page(terms->evaluator, page);
 }

@@ -101,13 +101,11 @@ void cli_eval_summarise(struct evaluator *evaluator);
 int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t length);
 
 /*
- * The page of --report: begun with what was measured, our words, and of what; its charts stand between begin and end of
- * `charts`.  NULL where it cannot be written, with job->error.  Closing gives an exit code.
+ * The page of --report: begun with what was measured, our words, and of what.  NULL where it cannot be written, with
+ * job->error.  Closing gives an exit code.
  */
 struct cli_sink *cli_eval_open_page(struct evaluator *evaluator, const char *what, const char *title);
 int cli_eval_close_page(struct evaluator *evaluator, struct cli_sink *page);
-#define EVAL_CHARTS_BEGIN "<div class=\"charts\">\n"
-#define EVAL_CHARTS_END "</div>\n"
 
 /* The name of the first input, and whether there are others: "crawl.jsonl and others". */
 void cli_eval_name_inputs(const struct evaluator *evaluator, char *name, size_t capacity);

@@ -90,7 +90,7 @@ bool cli_page_close(struct cli_job *job, struct cli_sink *page, bool good) {
 /* ------------------------------------------------------------------ tables -- */
 
 void cli_page_table(struct cli_sink *page, const char *const *columns) {
-    cli_sink_text(page, "<div class=\"wide\"><table><tr>");
+    cli_sink_text(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table><tr>");
     for (; *columns != NULL; columns++) {
         const bool number = **columns == '#';
         cli_sink_format(page, "<th scope=\"col\"%s>%s</th>", number ? " class=\"number\"" : "", *columns + number);

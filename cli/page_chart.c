@@ -165,6 +165,10 @@ static bool measure(struct drawing *drawing) {
         }
     }
     if (!isfinite(least.up)) return false;
+    if (chart->level_says != NULL) {
+        least.up = fmin(least.up, chart->level);
+        most.up = fmax(most.up, chart->level);
+    }
     struct axis own = {.scale = chart->across, .from = least.across, .to = most.across};
     drawing->across = make_axis(chart->across, least.across, most.across, MOST_ACROSS, false);
     if (chart->across == CLI_CHART_PLAIN && own_ticks(&own, chart)) drawing->across = own;
@@ -221,6 +225,14 @@ static void draw_axes(struct cli_sink *page, const struct drawing *drawing) {
                     drawing->chart->below);
 }
 
+static void draw_level(struct cli_sink *page, const struct drawing *drawing) {
+    const struct cli_chart *chart = drawing->chart;
+    if (chart->level_says == NULL) return;
+    cli_sink_format(page, "<path class=\"mark\" d=\"M%d %.1fh%d\"/><text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+                    LEFT, y_of(drawing, chart->level), PLOT_WIDTH, LEFT + PLOT_WIDTH, y_of(drawing, chart->level) + 15,
+                    chart->level_says);
+}
+
 static void draw_mark(struct cli_sink *page, const struct drawing *drawing) {
     const struct cli_chart *chart = drawing->chart;
     if (chart->mark_says == NULL) return;
@@ -235,7 +247,7 @@ static void put_colour(struct cli_sink *page, size_t line) {
     cli_sink_format(page, "c%u%s", (unsigned)(line % COLOURS), line / COLOURS % 2 == 1 ? " dashed" : "");
 }
 
-static void draw_dot(struct cli_sink *page, const struct drawing *drawing, size_t line,
+static void draw_dot(struct cli_sink *page, const struct drawing *drawing, size_t line, size_t index,
                      const struct cli_chart_point *point) {
     const struct cli_chart *chart = drawing->chart;
     const char *name = chart->name(chart->from, line);
@@ -243,9 +255,14 @@ static void draw_dot(struct cli_sink *page, const struct drawing *drawing, size_
     put_colour(page, line);
     cli_sink_format(page, "\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"><title>", x_of(drawing, point->across),
                     y_of(drawing, point->up), chart->apart ? "5" : "3");
-    cli_page_text(page, name, strlen(name));
-    cli_sink_format(page, ": %s at %s</title></circle>\n", value_of(chart->up, point->up, 4).text,
-                    value_of(chart->across, point->across, 4).text);
+    if (chart->says != NULL) {
+        chart->says(page, chart->from, line, index);
+    } else {
+        cli_page_text(page, name, strlen(name));
+        cli_sink_format(page, ": %s at %s", value_of(chart->up, point->up, 4).text,
+                        value_of(chart->across, point->across, 4).text);
+    }
+    cli_sink_text(page, "</title></circle>\n");
 }
 
 static void draw_line(struct cli_sink *page, const struct drawing *drawing, size_t line) {
@@ -269,7 +286,7 @@ static void draw_line(struct cli_sink *page, const struct drawing *drawing, size
     }
     for (size_t i = 0; count <= MOST_DOTS && i < count; i++)
         if (chart->point(chart->from, line, i, &point) && is_there(chart, &point))
-            draw_dot(page, drawing, line, &point);
+            draw_dot(page, drawing, line, i, &point);
 }
 
 static void put_key(struct cli_sink *page, const struct cli_chart *chart) {
@@ -294,6 +311,7 @@ void cli_page_chart(struct cli_sink *page, const struct cli_chart *chart) {
     cli_sink_format(page, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s, by %s\">\n", WIDTH,
                     TOP + HEIGHT + BOTTOM, chart->heading, chart->below);
     draw_axes(page, &drawing);
+    draw_level(page, &drawing);
     draw_mark(page, &drawing);
     for (size_t line = 0; line < chart->lines; line++) draw_line(page, &drawing, line);
     cli_sink_text(page, "</svg></figure>\n");

@@ -27,9 +27,17 @@ struct cli_chart {
     const void *from; /* what these two are called with */
     const char *(*name)(const void *from, size_t line);
     bool (*point)(const void *from, size_t line, size_t index, struct cli_chart_point *out); /* false: past the last */
+    /* What is said of a point when one points at it; NULL: its line and its numbers. */
+    void (*says)(struct cli_sink *page, const void *from, size_t line, size_t index);
+    const char *level_says; /* NULL, or what stands at a level line up at `level` */
+    double level;
     const char *mark_says; /* NULL, or what stands at an upright line across at `mark` */
     double mark;
 };
+
+/* Charts stand between these, side by side where there is room. */
+#define CLI_CHARTS_BEGIN "<div class=\"charts\">\n"
+#define CLI_CHARTS_END "</div>\n"
 
 /* Nothing where there is no point. */
 void cli_page_chart(struct cli_sink *page, const struct cli_chart *chart);

@@ -7,7 +7,7 @@
 #ifndef NIGH_CLI_PAGE_STYLE_H
 #define NIGH_CLI_PAGE_STYLE_H
 
-#define CLI_PAGE_STYLE_HASH "YZw+cSh8IzjOVuk5b3MG8MH/i5R6MBllFKJ92jFBFuo="
+#define CLI_PAGE_STYLE_HASH "SqHVyyEEABP43vrMb8E63tq55LlhN2HB0J+mlApU+gQ="
 
 static const char *const cli_page_style[] = {
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1b1f24;--soft:#57606a;--line:#d8dde3;"
@@ -26,7 +26,8 @@ static const char *const cli_page_style[] = {
     "figure{padding:.8rem}figcaption{font-weight:600}figure>svg{display:block;width:100%;max-width:34rem;height:auto}\n"
     ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:.75rem;margin:.9rem "
     "0}\n"
-    ".charts figure{margin:0}.key{margin:.1rem 0 .4rem;font-size:.9rem}.key span{margin-right:.9rem;white-space:nowrap}"
+    ".charts figure{margin:0;min-width:0}.key{margin:.1rem 0 .4rem;font-size:.9rem}.key "
+    "span{display:inline-block;margin-right:.9rem}"
     ".key svg{width:1.3rem;height:.65rem;margin-right:.3rem}\n"
     ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:6px;margin:.6rem 0}"
     ".wide table{border:0;margin:0;overflow-wrap:normal}.wide td{white-space:nowrap}.wide th{white-space:normal;"
@@ -38,8 +39,8 @@ static const char *const cli_page_style[] = {
     ".id{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;font-size:.9em}\n"
     ".text{color:var(--soft);font-size:.9rem;max-height:5.4rem;overflow:hidden}\n"
     ".share{display:block;width:9rem;max-width:22vw;height:.55rem;margin-top:.25rem}\n"
-    "rect.back{fill:var(--grid)}rect.part,path.bar,circle{fill:var(--kept)}path.chance,path.target{stroke:var(--near);"
-    "stroke-width:2;fill:none;vector-effect:non-scaling-stroke}circle.chosen{fill:var(--near)}\n"
+    "rect.back{fill:var(--grid)}rect.part,path.bar,circle{fill:var(--kept)}path.chance{stroke:var(--near);"
+    "stroke-width:2;fill:none;vector-effect:non-scaling-stroke}\n"
     "circle:hover,path.bar:hover{opacity:.7}path.grid{stroke:var(--grid);fill:none}text{fill:var(--soft);font-size:"
     "13px}"
     "path.line{stroke:var(--c);stroke-width:2;stroke-linejoin:round;fill:none}path.dashed{stroke-dasharray:5 4}"
@@ -51,7 +52,8 @@ static const char *const cli_page_style[] = {
     "footer{color:var(--soft);font-size:.85rem;margin-top:2rem}\n"
     "@media(max-width:640px){body{padding:1rem .75rem}text{font-size:14px}h1{font-size:1.35rem}table{padding:.3rem "
     ".5rem}"
-    "th,td{padding-right:.4rem}.text{max-height:10.8rem}.wide .share{width:4rem}"
+    "th,td{padding-right:.4rem}.text{max-height:10.8rem}.share,.wide "
+    ".share{width:4rem;max-width:none}th{font-size:.78rem}.number+:not(.number){padding-left:.3rem}"
     ".wide td:first-child{white-space:normal;min-width:6rem}}\n"
     "@media print{:root{--page:#fff}body{max-width:none;padding:0;font-size:10pt}*{print-color-adjust:exact}}\n"};
 
