@@ -161,14 +161,11 @@ static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_duplicate
 
 /* ------------------------------------------------------------------ a page -- */
 
-#define MOST_METHODS 32u /* that are drawn */
-
 /* What the charts are drawn from. */
 struct drawn {
     const nigh_eval_duplicates *duplicates;
     uint64_t documents;
     char thresholds[2][32];
-    char methods[MOST_METHODS][120];
 };
 
 static const char *threshold_name(const void *from, size_t line) {
@@ -191,29 +188,39 @@ static bool method_at(const struct drawn *drawn, size_t line, nigh_eval_duplicat
     return nigh_eval_duplicates_at(drawn->duplicates, line, row) == NIGH_OK;
 }
 
+/* Methods of one kind have a colour. */
+static const char *const families[] = {"nigh dedup", "simhash", "MinHash bits", "MinHash LSH"};
+#define FAMILIES (sizeof families / sizeof families[0])
+
+static const char *family_name(const void *from, size_t line) {
+    (void)from;
+    return families[line];
+}
+
 static bool work_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
     const struct drawn *drawn = from;
     nigh_eval_duplicates_row row;
-    if (index > 0 || !method_at(drawn, line, &row) || drawn->documents == 0) return false;
+    if (!method_at(drawn, index, &row) || drawn->documents == 0) return false;
     *out = (struct cli_chart_point){(double)row.candidates / (double)drawn->documents, row.recall};
+    if (strncmp(row.method, families[line], strlen(families[line])) != 0) out->up = NAN;
     return true;
 }
 
+/* "simhash of words, 64 bits, radius 3" */
 static void name_row(const nigh_eval_duplicates_row *row, char *name, size_t capacity) {
     int length = snprintf(name, capacity, "%s", row->method);
     if (row->width_bits > 0) length += snprintf(name + length, capacity - (size_t)length, ", %u bits", row->width_bits);
     if (row->radius != NIGH_ALL) (void)snprintf(name + length, capacity - (size_t)length, ", radius %u", row->radius);
 }
 
-static const char *work_name(const void *from, size_t line) { return ((const struct drawn *)from)->methods[line]; }
-
-/* The names of the methods, and how many. */
-static size_t name_methods(struct drawn *drawn) {
+static void say_method(struct cli_sink *page, const void *from, size_t line, size_t index) {
     nigh_eval_duplicates_row row;
-    size_t count = 0;
-    for (; count < MOST_METHODS && method_at(drawn, count, &row); count++)
-        name_row(&row, drawn->methods[count], sizeof drawn->methods[0]);
-    return count;
+    char name[120];
+    (void)line;
+    if (!method_at(from, index, &row)) return;
+    name_row(&row, name, sizeof name);
+    cli_page_text(page, name, strlen(name));
+    cli_sink_format(page, ": recall %.4f, precision %.4f", row.recall, row.precision);
 }
 
 static void put_methods(struct cli_sink *page, const struct drawn *drawn) {
@@ -244,14 +251,16 @@ static void put_methods(struct cli_sink *page, const struct drawn *drawn) {
 static int write_page(struct evaluator *evaluator, const nigh_eval_duplicates *duplicates,
                       const nigh_eval_duplicates_info *info) {
     struct drawn drawn = {.duplicates = duplicates, .documents = info->documents, .thresholds = {"", "threshold 0.5"}};
-    struct cli_chart work = {.heading = "Recall by work",
-                             .below = "candidates a document",
-                             .up = CLI_CHART_SHARE,
-                             .across = CLI_CHART_POWERS,
-                             .apart = true,
-                             .from = &drawn,
-                             .name = work_name,
-                             .point = work_point};
+    const struct cli_chart work = {.heading = "Recall by work",
+                                   .below = "candidates a document",
+                                   .up = CLI_CHART_SHARE,
+                                   .across = CLI_CHART_POWERS,
+                                   .apart = true,
+                                   .from = &drawn,
+                                   .lines = FAMILIES,
+                                   .name = family_name,
+                                   .says = say_method,
+                                   .point = work_point};
     const struct cli_chart labels = {.heading = "Labelled pairs that nigh dedup finds",
                                      .below = "label",
                                      .up = CLI_CHART_SHARE,
@@ -261,7 +270,6 @@ static int write_page(struct evaluator *evaluator, const nigh_eval_duplicates *d
                                      .point = band_point};
     char name[100];
     (void)snprintf(drawn.thresholds[0], sizeof drawn.thresholds[0], "threshold %.4g", evaluator->alike);
-    work.lines = name_methods(&drawn);
     cli_eval_name_inputs(evaluator, name, sizeof name);
     struct cli_sink *page = cli_eval_open_page(evaluator, "What each way of finding near-copies finds", name);
     if (page == NULL) return cli_fail(evaluator->job);

@@ -153,6 +153,7 @@ measured duplicates --labels labels.tsv "$hostile"
 recall=$(sed -n 's/^nigh dedup   *\([0-9.]*\) .*/\1/p' duplicates.txt)
 has duplicates.html "<td>nigh dedup</td><td>$recall<svg"
 has duplicates.html 'Recall by work'
+[[ $(grep -c ': recall [0-9.]*, precision ' duplicates.html) == $(grep -c '<tr><td>' duplicates.html) ]] || fail 'a method has no point'
 has duplicates.html 'Labelled pairs that nigh dedup finds'
 
 measured psm "$hostile"

@@ -30,7 +30,7 @@ def main():
         file.write("\n".join(lines) + "\n")
     nigh("dedup", "in.jsonl", "--report", "report.html")
     nigh("index", "in.nigh", "in.jsonl")
-    nigh("search", "in.nigh", "in.jsonl", "--text", "old bridge closed for repairs", "--report", "search.html")
+    nigh("search", "in.nigh", "in.jsonl", "--text", "old bridge closed for repairs", "-k", "3", "--report", "search.html")
     nigh("generate", "-n", "3000", "--bits", "256", "-o", "rows.npy")
     nigh("index", "rows.nigh", "rows.npy")
     nigh("tune", "rows.nigh", "--report", "tune.html")
