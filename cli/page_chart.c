@@ -75,9 +75,10 @@ static void end_at_ticks(struct axis *axis) {
 /* 1, 2, 5, 10, ...: from the last that is not above `least` to the first that is not below `most`. */
 static void fine_ticks(struct axis *axis, double least, double most) {
     static const double parts[] = {1, 2, 5};
-    const double first = floor(log10(least));
+    double power = pow(10, floor(log10(least)));
     for (int i = 0; i < TICKS; i++) {
-        const double value = parts[i % 3] * pow(10, first + i / 3);
+        const double value = parts[i % 3] * power;
+        if (i % 3 == 2) power *= 10;
         if (value <= least * (1 + 1e-9)) axis->count = 0;
         add_tick(axis, value);
         if (axis->count > 1 && value >= most * (1 - 1e-9)) break;
@@ -87,9 +88,9 @@ static void fine_ticks(struct axis *axis, double least, double most) {
 
 /* Powers of ten, or every second, or third, ... */
 static void coarse_ticks(struct axis *axis, double least, double most, size_t room) {
-    const double first = floor(log10(least) + 1e-9), last = ceil(log10(most) - 1e-9);
-    const double step = ceil((last - first) / (double)room);
-    for (double power = first; power < last + step - 0.5; power += step) add_tick(axis, pow(10, power));
+    const int first = (int)floor(log10(least) + 1e-9), last = (int)ceil(log10(most) - 1e-9);
+    const int step = (last - first + (int)room - 1) / (int)room;
+    for (int power = first; power < last + step; power += step) add_tick(axis, pow(10, power));
     end_at_ticks(axis);
 }
 
