@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 
 #include "documents.h"
+#include "info_chunks.h"
+#include "info_plot.h"
 #include "scheme_lines.h"
 #include "term_commands.h"
 #include "tuning_lines.h"
@@ -22,7 +24,9 @@
 struct info_values {
     struct cli_common common;
     struct cli_number top;
+    struct cli_number sample, sample_seed;
     int output;
+    bool plot;
 };
 
 enum { OUTPUT_TABLE, OUTPUT_JSONL };
@@ -33,6 +37,12 @@ static const struct cli_option options[] = {
                "the form of the answer"),
     CLI_NUMBER(0, "top", offsetof(struct info_values, top), "N", 0, UINT32_MAX, "20",
                "show the N features of a model that count most; of a model in a collection only where given"),
+    CLI_FLAG(0, "plot", offsetof(struct info_values, plot),
+             "also draw how far documents of a collection are from each other, which reads its signatures"),
+    CLI_NUMBER(0, "sample", offsetof(struct info_values, sample), "N", 2, CLI_PLOT_SAMPLE_MOST, "256",
+               "with --plot: look at N documents, drawn at random"),
+    CLI_NUMBER(0, "sample-seed", offsetof(struct info_values, sample_seed), "N", 0, NIGH_ALL_64, "0",
+               "choose at random by this seed; the same seed gives the same sample"),
     CLI_END,
 };
 
@@ -48,12 +58,19 @@ static const char *const description[] = {
     "mean square, and the bits that it moves most are shown, from 0, with + where it speaks for 1.",
     "Of a term signature file: the same as 'nigh terms info'. Of a file of chunks: its signatures, chunks, bytes for "
     "each signature, and how they were made, where it says so.",
+    "--plot draws two histograms of distances: of any two documents of a sample, which hardly ever have to do with "
+    "each "
+    "other, and of each of these and its nearest in the whole collection, found by comparing all. Under it stand the "
+    "medians, the distance within which one pair in 1,000 is, and how many documents have their nearest there. A "
+    "radius "
+    "for near-copies belongs between the two hills. Bars are blocks on a terminal of UTF-8, else '#'.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
     {"nigh info corpus.nigh", "for people"},
     {"nigh info --output jsonl corpus.nigh | jq .documents", "one JSON object, for programs"},
+    {"nigh info --plot corpus.nigh", "where near-copies lie, and how far apart other documents are"},
     {"nigh info news.model --top 50", "what a model has learned"},
     {NULL, NULL},
 };
@@ -176,78 +193,6 @@ static int show_model(struct cli_job *job) {
     job->stats.work_seconds = cli_seconds() - started;
     job->stats.complete = true;
     return CLI_DONE;
-}
-
-/* ------------------------------------------------------------------- chunks -- */
-
-static double bytes_a_row(const nigh_chunks_info *info) {
-    return info->fingerprints == 0 ? 0 : (double)info->bytes / (double)info->fingerprints;
-}
-
-static void print_chunks(struct cli_sink *out, const char *path, const nigh_chunks *chunks,
-                         const nigh_chunks_info *info) {
-    cli_sink_escaped(out, path, strlen(path));
-    cli_sink_format(out, "\n  signatures    %s\n", cli_digits(info->fingerprints).text);
-    cli_sink_format(out, "  chunks        %s\n", cli_digits(info->chunks).text);
-    cli_sink_format(out, "  width         %s bits\n", cli_digits(info->width_bits).text);
-    if (info->vocabulary_bytes > 0)
-        cli_sink_format(out, "  vocabulary    %s bytes\n", cli_digits(info->vocabulary_bytes).text);
-    if (info->model_bytes > 0) cli_sink_format(out, "  model         %s bytes\n", cli_digits(info->model_bytes).text);
-    cli_sink_format(out, "  bytes         %s", cli_digits(info->bytes).text);
-    if (info->fingerprints > 0) cli_sink_format(out, "; %.1f a signature", bytes_a_row(info));
-    cli_sink_text(out, "\n");
-    if (info->leftover_bytes > 0)
-        cli_sink_format(out, "  left over     %s bytes of an append that was interrupted\n",
-                        cli_digits(info->leftover_bytes).text);
-    if (nigh_chunks_scheme(chunks) == NULL)
-        cli_sink_text(out, "  scheme        not said, as by files of older versions\n");
-    else
-        cli_scheme_print(out, "scheme", nigh_chunks_scheme(chunks));
-}
-
-static void json_chunks(struct cli_sink *out, const char *path, const nigh_chunks *chunks,
-                        const nigh_chunks_info *info) {
-    cli_sink_text(out, "{\"chunks_file\":");
-    cli_sink_json(out, path, strlen(path));
-    cli_sink_json_count(out, "signatures", info->fingerprints);
-    cli_sink_json_count(out, "chunks", info->chunks);
-    cli_sink_json_count(out, "width_bits", info->width_bits);
-    cli_sink_json_count(out, "vocabulary_bytes", info->vocabulary_bytes);
-    cli_sink_json_count(out, "model_bytes", info->model_bytes);
-    cli_sink_json_count(out, "bytes", info->bytes);
-    cli_sink_format(out, ",\"bytes_a_signature\":%.3f", bytes_a_row(info));
-    cli_sink_json_count(out, "leftover_bytes", info->leftover_bytes);
-    cli_sink_text(out, ",\"scheme\":");
-    if (nigh_chunks_scheme(chunks) == NULL) {
-        cli_sink_text(out, "null}\n");
-        return;
-    }
-    cli_sink_text(out, "{");
-    cli_scheme_json(out, nigh_chunks_scheme(chunks));
-    cli_sink_text(out, "}}\n");
-}
-
-/* *code: that of a file of chunks; false: it is something else. */
-static bool show_chunks(struct cli_job *job, int *code) {
-    const struct info_values *values = job->values;
-    const char *path = job->operands[0];
-    nigh_chunks *chunks = NULL;
-    nigh_chunks_info info = {.size = sizeof info};
-    const double started = cli_seconds();
-    const nigh_status status = nigh_chunks_open(job->context, path, NULL, &chunks, &job->error);
-    if (status == NIGH_EFORMAT) return false;
-    *code = status == NIGH_OK ? CLI_DONE : cli_fail(job);
-    if (status != NIGH_OK) return true;
-    nigh_chunks_describe(chunks, &info);
-    if (values->output == OUTPUT_JSONL)
-        json_chunks(job->out, path, chunks, &info);
-    else
-        print_chunks(job->out, path, chunks, &info);
-    nigh_chunks_close(chunks);
-    job->stats.work_seconds = cli_seconds() - started;
-    job->stats.documents = info.fingerprints;
-    job->stats.complete = true;
-    return true;
 }
 
 /* -------------------------------------------------------------- collections -- */
@@ -432,7 +377,8 @@ struct told {
     const nigh_collection *collection;
     nigh_collection_info info;
     nigh_logs_info logs;
-    nigh_model *model; /* NULL: none */
+    nigh_model *model;              /* NULL: none */
+    struct cli_distances distances; /* without counts: not asked for */
 };
 
 static nigh_status print_table(struct cli_job *job, const struct told *told) {
@@ -462,6 +408,7 @@ static nigh_status print_table(struct cli_job *job, const struct told *told) {
         print_segment(out, &segment, lists);
     }
     if (model != NULL && top->given) print_top(out, model, info->width_bits, top->value);
+    if (told->distances.pairs != NULL) cli_distances_print(out, &told->distances);
     return NIGH_OK;
 }
 
@@ -614,6 +561,7 @@ static nigh_status print_json(struct cli_job *job, const struct told *told) {
     json_tuning(out, collection, info, true);
     nigh_status status = json_keys(job, collection, info);
     if (status == NIGH_OK) status = json_segments(job, collection, info->segments);
+    if (told->distances.pairs != NULL) cli_distances_json(out, &told->distances);
     cli_sink_text(out, "}\n");
     return status;
 }
@@ -649,11 +597,21 @@ static int show_collection(struct cli_job *job, const nigh_collection *collectio
     /* A model that cannot be read is no reason not to tell the rest. */
     if (info->model_bytes > 0 && nigh_collection_model(collection, &told.model, &job->error) != NIGH_OK)
         code = cli_fail(job);
+    if (values->plot && !cli_distances_measure(job, collection, info, (uint32_t)values->sample.value,
+                                               values->sample_seed.value, &told.distances)) {
+        code = cli_fail(job);
+        cli_distances_release(&told.distances);
+    }
     const nigh_status status = values->output == OUTPUT_JSONL ? print_json(job, &told) : print_table(job, &told);
     job->stats.documents = info->documents - info->deleted;
     job->stats.complete = status == NIGH_OK && code == CLI_DONE;
     nigh_model_free(told.model);
+    cli_distances_release(&told.distances);
     return status == NIGH_OK ? code : cli_fail(job);
+}
+
+static int no_collection(const struct cli_job *job) {
+    return cli_usage(job->command, "--plot is for a collection, and '%s' is none", job->operands[0]);
 }
 
 static int run(struct cli_job *job) {
@@ -663,13 +621,17 @@ static int run(struct cli_job *job) {
     struct stat kind;
     if (job->operand_count != 1)
         return cli_usage(job->command, "give one COLLECTION or MODEL, not %zu", job->operand_count);
+    if (!values->plot && (values->sample.given || values->sample_seed.given))
+        return cli_usage(job->command, "--sample and --sample-seed go with --plot");
     int code = CLI_DONE;
-    if (stat(job->operands[0], &kind) == 0 && S_ISREG(kind.st_mode))
-        return show_chunks(job, &code) ? code : show_model(job);
+    const bool is_file = stat(job->operands[0], &kind) == 0 && S_ISREG(kind.st_mode);
+    if (is_file && values->plot) return no_collection(job);
+    if (is_file) return cli_chunks_show(job, values->output == OUTPUT_JSONL, &code) ? code : show_model(job);
     double started = cli_seconds();
     nigh_status opened = cli_collection_open(job, job->operands[0], NULL, &collection, &info);
     if (opened == NIGH_EFORMAT && holds_terms(job))
-        return cli_terms_show(job, job->operands[0], values->output == OUTPUT_JSONL);
+        return values->plot ? no_collection(job)
+                            : cli_terms_show(job, job->operands[0], values->output == OUTPUT_JSONL);
     if (opened != NIGH_OK) return cli_fail(job);
     code = show_collection(job, collection, &info);
     job->stats.work_seconds = cli_seconds() - started;

@@ -8,6 +8,7 @@
 #include "amount.h"
 #include "documents.h"
 #include "output.h"
+#include "scheme_lines.h"
 #include "signals.h"
 
 struct pairs_values {
@@ -143,19 +144,13 @@ static int take_pair(void *user, const nigh_pair *pair) {
 static bool choose_radius(const struct pairing *pairing, uint32_t *out) {
     struct cli_job *job = pairing->job;
     const uint32_t width = pairing->infos[0].width_bits;
-    nigh_signer_options signer;
-    nigh_signer_options_init(&signer);
     if (!cli_radius_fits(job, &pairing->values->radius, width)) return false;
     if (pairing->values->radius.given) {
         *out = (uint32_t)pairing->values->radius.value;
         return true;
     }
-    const bool known =
-        nigh_signer_options_parse(nigh_collection_scheme(pairing->collections[0]), &signer, NULL) == NIGH_OK;
-    if (known && (signer.scheme == NIGH_SCHEME_MINHASH || (signer.scheme == NIGH_SCHEME_SIMHASH && width == 64))) {
-        *out = nigh_default_radius(signer.scheme, width);
-        return true;
-    }
+    *out = cli_near_radius(pairing->collections[0], width);
+    if (*out != NIGH_ALL) return true;
     (void)cli_usage(job->command,
                     "give --radius: how many of the %u bits may differ depends on how the signatures of '%s' were made",
                     width, job->operands[0]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nigh eval duplicates: what each way of finding near-copies finds of them. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "labels", PLACE(labels), "FILE",
              "also show which of these pairs 'nigh dedup' finds, lines ID<TAB>ID<TAB>JACCARD"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "the folder for temporary files (default $TMPDIR, else /tmp)"),
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     CLI_FEATURE_OPTION(EVAL_PLACE(signing), "ngrams:3"),
     CLI_LANGUAGE_OPTIONS(EVAL_PLACE(signing)),
@@ -50,6 +52,7 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval duplicates texts.jsonl", "what each way of finding near-copies finds of them"},
+    {"nigh eval duplicates --report duplicates.html texts.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };
 
@@ -156,6 +159,132 @@ static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_duplicate
     for (size_t i = 0; nigh_eval_duplicates_band_at(duplicates, i, &band) == NIGH_OK; i++) line_band(out, tsv, &band);
 }
 
+/* ------------------------------------------------------------------ a page -- */
+
+/* What the charts are drawn from. */
+struct drawn {
+    const nigh_eval_duplicates *duplicates;
+    uint64_t documents;
+    char thresholds[2][32];
+};
+
+static const char *threshold_name(const void *from, size_t line) {
+    return ((const struct drawn *)from)->thresholds[line];
+}
+
+/* Recall of labelled pairs by the middle of their band. */
+static bool band_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct drawn *drawn = from;
+    nigh_eval_duplicates_band band = {.size = sizeof band};
+    if (nigh_eval_duplicates_band_at(drawn->duplicates, index, &band) != NIGH_OK) return false;
+    const uint64_t alike = line == 0 ? band.alike : band.alike_wide;
+    const uint64_t found = line == 0 ? band.found : band.found_wide;
+    *out = (struct cli_chart_point){(band.low + band.high) / 2, alike == 0 ? NAN : (double)found / (double)alike};
+    return true;
+}
+
+static bool method_at(const struct drawn *drawn, size_t line, nigh_eval_duplicates_row *row) {
+    *row = (nigh_eval_duplicates_row){.size = sizeof *row};
+    return nigh_eval_duplicates_at(drawn->duplicates, line, row) == NIGH_OK;
+}
+
+/* Methods of one kind have a colour. */
+static const char *const families[] = {"nigh dedup", "simhash", "MinHash bits", "MinHash LSH"};
+#define FAMILIES (sizeof families / sizeof families[0])
+
+static const char *family_name(const void *from, size_t line) {
+    (void)from;
+    return families[line];
+}
+
+static bool work_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct drawn *drawn = from;
+    nigh_eval_duplicates_row row;
+    if (!method_at(drawn, index, &row) || drawn->documents == 0) return false;
+    *out = (struct cli_chart_point){(double)row.candidates / (double)drawn->documents, row.recall};
+    if (strncmp(row.method, families[line], strlen(families[line])) != 0) out->up = NAN;
+    return true;
+}
+
+/* "simhash of words, 64 bits, radius 3" */
+static void name_row(const nigh_eval_duplicates_row *row, char *name, size_t capacity) {
+    int length = snprintf(name, capacity, "%s", row->method);
+    if (row->width_bits > 0) length += snprintf(name + length, capacity - (size_t)length, ", %u bits", row->width_bits);
+    if (row->radius != NIGH_ALL) (void)snprintf(name + length, capacity - (size_t)length, ", radius %u", row->radius);
+}
+
+static void say_method(struct cli_sink *page, const void *from, size_t line, size_t index) {
+    nigh_eval_duplicates_row row;
+    char name[120];
+    (void)line;
+    if (!method_at(from, index, &row)) return;
+    name_row(&row, name, sizeof name);
+    cli_page_text(page, name, strlen(name));
+    cli_sink_format(page, ": recall %.4f, precision %.4f", row.recall, row.precision);
+}
+
+static void put_methods(struct cli_sink *page, const struct drawn *drawn) {
+    static const char *const columns[] = {"method",         "recall",   "precision", "F1", "#candidates a document",
+                                          "#of them right", "#seconds", "#memory",   NULL};
+    nigh_eval_duplicates_row row;
+    char name[120];
+    cli_page_table(page, columns);
+    for (size_t i = 0; method_at(drawn, i, &row); i++) {
+        name_row(&row, name, sizeof name);
+        cli_sink_text(page, "<tr>");
+        cli_page_cell(page, name);
+        cli_page_bar(page, row.recall);
+        cli_page_bar(page, row.precision);
+        cli_page_bar(page, row.f1);
+        cli_page_number(page, "%s%.2f", row.estimated ? "~" : "",
+                        drawn->documents == 0 ? 0.0 : (double)row.candidates / (double)drawn->documents);
+        cli_page_number(page, "%.4f", row.candidate_precision);
+        cli_page_number(page, "%s%.2f", row.estimated ? "~" : "", row.sign_seconds + row.find_seconds);
+        cli_page_number(page, "%.1f MB", (double)row.bytes / 1e6);
+        cli_sink_text(page, "</tr>\n");
+    }
+    cli_page_table_end(page);
+    cli_sink_text(page, "<p class=\"hint\">Candidates are the pairs that a method would have to look at, or takes at "
+                        "their word. ~ is from a sample of the rows.</p>\n");
+}
+
+static int write_page(struct evaluator *evaluator, const nigh_eval_duplicates *duplicates,
+                      const nigh_eval_duplicates_info *info) {
+    struct drawn drawn = {.duplicates = duplicates, .documents = info->documents, .thresholds = {"", "threshold 0.5"}};
+    const struct cli_chart work = {.heading = "Recall by work",
+                                   .below = "candidates a document",
+                                   .up = CLI_CHART_SHARE,
+                                   .across = CLI_CHART_POWERS,
+                                   .apart = true,
+                                   .from = &drawn,
+                                   .lines = FAMILIES,
+                                   .name = family_name,
+                                   .says = say_method,
+                                   .point = work_point};
+    const struct cli_chart labels = {.heading = "Labelled pairs that nigh dedup finds",
+                                     .below = "label",
+                                     .up = CLI_CHART_SHARE,
+                                     .lines = 2,
+                                     .from = &drawn,
+                                     .name = threshold_name,
+                                     .point = band_point};
+    char name[100];
+    (void)snprintf(drawn.thresholds[0], sizeof drawn.thresholds[0], "threshold %.4g", evaluator->alike);
+    cli_eval_name_inputs(evaluator, name, sizeof name);
+    struct cli_sink *page = cli_eval_open_page(evaluator, "What each way of finding near-copies finds", name);
+    if (page == NULL) return cli_fail(evaluator->job);
+    cli_sink_format(page, "<p>%s, %s left out; ", cli_counted(info->documents, "document", "documents").text,
+                    cli_counted(info->copies, "exact copy", "exact copies").text);
+    cli_sink_format(page, "%s a Jaccard index of %.4g or more.</p>\n",
+                    cli_counted(info->pairs, "pair has", "pairs have").text, evaluator->alike);
+    put_methods(page, &drawn);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
+    cli_page_chart(page, &work);
+    cli_page_chart(page, &labels);
+    cli_sink_text(page, CLI_CHARTS_END);
+    return cli_eval_close_page(evaluator, page);
+}
+
 /* --------------------------------------------------------------------- run -- */
 
 static int check(struct evaluator *evaluator) {
@@ -215,9 +344,10 @@ static int measure(struct evaluator *evaluator) {
                  cli_counted(info.labels_missing, "label", "labels").text);
     cli_stats_count(&job->stats, "copies", info.copies);
     cli_stats_count(&job->stats, "pairs", info.pairs);
+    const int code = evaluator->values->report == NULL ? CLI_DONE : write_page(evaluator, duplicates, &info);
     nigh_eval_duplicates_free(duplicates);
-    cli_eval_summarise(evaluator);
-    return info.pairs == 0 ? CLI_NOTHING : CLI_DONE;
+    if (code == CLI_DONE) cli_eval_summarise(evaluator);
+    return code == CLI_DONE && info.pairs == 0 ? CLI_NOTHING : code;
 }
 
 static int run(struct cli_job *job) {

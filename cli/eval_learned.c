@@ -3,6 +3,7 @@
  * nigh eval learned: how well each method of learning brings documents of one class
  * together, by bits, against references that learn nothing.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,7 @@ static const struct cli_option options[] = {
                "for klsh: how many of these make a bit (default 50, or half of them where there are no more)"),
     CLI_TEXT(0, "kernel-width", PLACE(kernel_width), "X", "for klsh: delta squared of its kernel (default 0.5)"),
     EVAL_PLOT_OPTION,
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     CLI_TEXT(0, "label-key", EVAL_PLACE(reading.label_key), "KEY",
              "where the label is, a text or a number, or a list of them (default label)"),
@@ -128,6 +130,7 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval learned --part-key split --plot learned.svg news.jsonl", "which method of learning is worth it"},
+    {"nigh eval learned --part-key split --report learned.html news.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };
 
@@ -419,6 +422,125 @@ static void show_row(struct cli_sink *out, bool tsv, const nigh_eval_learned_row
         row->scan_seconds, (unsigned long long)row->lookup_bytes, row->tables);
 }
 
+/* ------------------------------------------------------------------ a page -- */
+
+/* One measure of the rows of one number of features, from `first` on: methods, and what is without bits. */
+struct drawn {
+    const struct learned *learned;
+    size_t first;
+    enum measure measure;
+    char names[MAX_METHODS + 2][32];
+};
+
+static const char *method_name(const void *from, size_t line) { return ((const struct drawn *)from)->names[line]; }
+
+static double measured(const nigh_eval_learned_row *row, enum measure measure) {
+    if (!has_measure(row, measure)) return NAN;
+    return measure == MAP ? row->map : measure == PRECISION ? row->precision : row->returned;
+}
+
+/* What is without bits is as good at the first width as at the last. */
+static bool method_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct drawn *drawn = from;
+    const size_t widths = drawn->learned->options.width_count;
+    const size_t methods = drawn->learned->options.method_count;
+    const size_t place = line < methods ? line * widths + index : methods * widths + line - methods;
+    nigh_eval_learned_row row = {.size = sizeof row};
+    if (index >= widths || nigh_eval_learned_at(drawn->learned->result, drawn->first + place, &row) != NIGH_OK)
+        return false;
+    *out = (struct cli_chart_point){drawn->learned->widths[index], measured(&row, drawn->measure)};
+    return true;
+}
+
+/* The names of its lines, and how many; false: there are no such rows. */
+static bool name_lines(struct drawn *drawn, size_t *lines) {
+    const size_t widths = drawn->learned->options.width_count;
+    const size_t methods = drawn->learned->options.method_count;
+    nigh_eval_learned_row row = {.size = sizeof row};
+    for (*lines = 0; *lines < methods + 2; ++*lines) {
+        const size_t place = *lines < methods ? *lines * widths : methods * widths + *lines - methods;
+        if (nigh_eval_learned_at(drawn->learned->result, drawn->first + place, &row) != NIGH_OK) break;
+        (void)snprintf(drawn->names[*lines], sizeof drawn->names[0], "%s", row.method);
+    }
+    return *lines > 0;
+}
+
+static void put_measures(struct cli_sink *page, const struct learned *learned, size_t first) {
+    static const char *const headings[] = {"Mean average precision", "Precision within the radius",
+                                           "Documents returned within the radius"};
+    const bool is_ranked = learned->options.lookup != NIGH_EVAL_LOOKUP_ONLY;
+    nigh_eval_learned_row row = {.size = sizeof row};
+    struct drawn drawn = {.learned = learned, .first = first};
+    size_t lines = 0;
+    if (!name_lines(&drawn, &lines) || nigh_eval_learned_at(learned->result, first, &row) != NIGH_OK) return;
+    cli_sink_format(page, "<h2>%s chosen</h2>\n" CLI_CHARTS_BEGIN,
+                    cli_counted(row.features, "feature", "features").text);
+    for (int measure = is_ranked ? MAP : PRECISION; measure <= RETURNED; measure++) {
+        drawn.measure = (enum measure)measure;
+        const struct cli_chart chart = {.heading = headings[measure],
+                                        .below = "bits",
+                                        .up = measure == RETURNED ? CLI_CHART_POWERS : CLI_CHART_SHARE,
+                                        .lines = lines,
+                                        .from = &drawn,
+                                        .name = method_name,
+                                        .point = method_point};
+        cli_page_chart(page, &chart);
+    }
+    cli_sink_text(page, CLI_CHARTS_END);
+}
+
+static void put_distance(struct cli_sink *page, bool has_bits, double distance) {
+    if (has_bits)
+        cli_page_number(page, "%.2f", distance);
+    else
+        cli_page_number(page, "-");
+}
+
+static void put_rows(struct cli_sink *page, const struct learned *learned) {
+    static const char *const columns[] = {"method",       "#features", "#bits",         "MAP",
+                                          "precision",    "#returned", "#find nothing", "#within a class",
+                                          "#between two", "#seconds",  "#memory",       NULL};
+    nigh_eval_learned_row row = {.size = sizeof row};
+    cli_sink_text(page, "<h2>The numbers</h2>\n");
+    cli_page_table(page, columns);
+    for (size_t i = 0; nigh_eval_learned_at(learned->result, i, &row) == NIGH_OK; i++) {
+        const bool has_bits = row.width_bits != 0;
+        cli_sink_text(page, "<tr>");
+        cli_page_cell(page, row.method);
+        cli_page_number(page, "%s", cli_digits(row.features).text);
+        cli_page_number(page, "%s", has_bits ? cli_digits(row.width_bits).text : "-");
+        cli_page_bar(page, has_measure(&row, MAP) ? row.map : -1);
+        cli_page_bar(page, has_measure(&row, PRECISION) ? row.precision : -1);
+        cli_page_number(page, "%.1f", row.returned);
+        cli_page_number(page, "%.1f%%", 100 * row.empty);
+        put_distance(page, has_bits, row.intra);
+        put_distance(page, has_bits, row.inter);
+        cli_page_number(page, "%.2f", row.seconds);
+        cli_page_number(page, "%.1f MB", (double)row.peak_bytes / 1e6);
+        cli_sink_text(page, "</tr>\n");
+    }
+    cli_page_table_end(page);
+    cli_sink_format(page,
+                    "<p class=\"hint\">Means over %s. Within a class and between two: mean distances. Seconds and "
+                    "memory are of learning.</p>\n",
+                    cli_counted(learned->options.seeds, "seed", "seeds").text);
+}
+
+static int write_page(const struct learned *learned) {
+    const nigh_eval_learned_info *info = &learned->info;
+    char name[100];
+    cli_eval_name_inputs(learned->evaluator, name, sizeof name);
+    struct cli_sink *page = cli_eval_open_page(learned->evaluator, "Learned signatures", name);
+    if (page == NULL) return cli_fail(learned->job);
+    cli_sink_format(page, "<p>%s to learn from; ", cli_counted(info->documents, "document", "documents").text);
+    cli_sink_format(page, "%s; %s; radius %u.</p>\n", cli_counted(info->queries, "asks", "ask").text,
+                    cli_counted(info->classes, "class", "classes").text, info->radius);
+    for (size_t f = 0; f < learned->options.feature_count; f++)
+        put_measures(page, learned, f * rows_of_features(learned));
+    put_rows(page, learned);
+    return cli_eval_close_page(learned->evaluator, page);
+}
+
 /* --------------------------------------------------------------------- run -- */
 
 static bool has_iterations(const char *method) { return strncmp(method, "s3h", 3) == 0; }
@@ -477,7 +599,8 @@ static int run_learned(struct learned *learned) {
          i++)
         show_row(job->out, learned->values->base.output == CLI_EVAL_TSV, &row);
     warn(learned);
-    const int code = learned->values->base.plot == NULL ? CLI_DONE : plot(learned);
+    int code = learned->values->base.plot == NULL ? CLI_DONE : plot(learned);
+    if (code == CLI_DONE && learned->values->base.report != NULL) code = write_page(learned);
     evaluator->info.signed_rows = learned->info.documents + learned->info.queries;
     evaluator->info.reader = learned->info.reader;
     job->stats.queries = learned->info.queries;

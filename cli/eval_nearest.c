@@ -11,7 +11,9 @@
 
 #include "amount.h"
 #include "evaluator.h"
+#include "random.h"
 #include "source.h"
+#include "tuning_lines.h"
 
 #define MAX_SETTINGS 64
 #define MAX_EFFORT 1000000u
@@ -71,6 +73,7 @@ static const struct cli_option options[] = {
                "would be compared, by the papers' pessimistic distances and by our rules"),
     CLI_FLAG(0, "no-cache", PLACE(no_cache), "do not keep the truth beside the collection, nor use it"),
     EVAL_PLOT_OPTION,
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     CLI_END,
 };
@@ -100,6 +103,8 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval nearest --breadth 0-3 --plot nearest.svg corpus.nigh", "what slice lists find at each breadth"},
+    {"nigh eval nearest --effort 20,50,100,400 --report nearest.html corpus.nigh",
+     "what more effort in the graph brings, as a page for a browser"},
     {NULL, NULL},
 };
 
@@ -291,14 +296,6 @@ static bool read_queries(struct nearest *nearest) {
     return status == NIGH_OK || status == NIGH_END;
 }
 
-/* Random numbers, by a seed: SplitMix64. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* Documents of the collection, each left out of its own answer. */
 static bool sample_queries(struct nearest *nearest) {
     const size_t bytes = nigh_signature_bytes(nearest->info.width_bits);
@@ -314,7 +311,7 @@ static bool sample_queries(struct nearest *nearest) {
         return false;
     }
     for (size_t q = 0; q < nearest->count; q++) {
-        do nearest->own[q] = next_random(&state) % nearest->info.documents;
+        do nearest->own[q] = cli_random_next(&state) % nearest->info.documents;
         while (!nigh_collection_lives(nearest->collection, nearest->own[q]));
         if (nigh_collection_signature(nearest->collection, nearest->own[q], nearest->queries + q * bytes,
                                       &nearest->job->error) != NIGH_OK)
@@ -436,6 +433,90 @@ static int plot(struct nearest *nearest) {
     return cli_eval_write_plot(nearest->evaluator, svg, length);
 }
 
+/* ------------------------------------------------------------------ a page -- */
+
+static nigh_eval_nearness_info describe(const struct nearest *nearest, size_t setting) {
+    nigh_eval_nearness_info info = {.size = sizeof info};
+    nigh_eval_nearness_describe(nearest->settings[setting].nearness, &info);
+    return info;
+}
+
+static const char *setting_name(const void *from, size_t line) {
+    return ((const struct nearest *)from)->settings[line].name;
+}
+
+static bool time_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const nigh_eval_nearness_info info = describe(from, line);
+    *out = (struct cli_chart_point){info.median, info.recall};
+    return index == 0;
+}
+
+static bool rank_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct nearest *nearest = from;
+    double dr = 0, cdr = 0;
+    const nigh_status status =
+        nigh_eval_nearness_rank(nearest->settings[line].nearness, (uint32_t)index + 1, &dr, &cdr, NULL);
+    *out = (struct cli_chart_point){(double)index + 1, cdr};
+    return status == NIGH_OK;
+}
+
+static void put_settings(struct cli_sink *page, const struct nearest *nearest) {
+    static const char *const columns[] = {"setting", "recall", "CDR",        "#by id",    "#proven exact",
+                                          "#median", "#99%",   "#queries/s", "#compared", NULL};
+    cli_page_table(page, columns);
+    for (size_t i = 0; i < nearest->setting_count; i++) {
+        const nigh_eval_nearness_info info = describe(nearest, i);
+        cli_sink_text(page, "<tr>");
+        cli_page_cell(page, nearest->settings[i].name);
+        cli_page_bar(page, info.recall);
+        cli_page_bar(page, info.cdr);
+        cli_page_number(page, "%.4f", info.recall_by_id);
+        cli_page_number(page, "%.1f%%", 100 * info.proven);
+        cli_page_number(page, "%s", cli_time(info.median).text);
+        cli_page_number(page, "%s", cli_time(info.percentile_99).text);
+        cli_page_number(page, "%s", cli_digits((uint64_t)(1 / info.seconds)).text);
+        cli_page_number(page, "%s", cli_digits((uint64_t)info.distances).text);
+        cli_sink_text(page, "</tr>\n");
+    }
+    cli_page_table_end(page);
+    cli_sink_text(page,
+                  "<p class=\"hint\">Recall by distance: what is no farther than the true k-th. CDR: true distances "
+                  "divided by those found, cumulated. Times are of one query after the other, on one "
+                  "thread.</p>\n");
+}
+
+static int write_page(struct nearest *nearest) {
+    const struct cli_chart charts[] = {{.heading = "Recall by the time of a query",
+                                        .below = "median time",
+                                        .across = CLI_CHART_SECONDS,
+                                        .up = CLI_CHART_SHARE,
+                                        .apart = true,
+                                        .lines = nearest->setting_count,
+                                        .from = nearest,
+                                        .name = setting_name,
+                                        .point = time_point},
+                                       {.heading = "CDR by rank",
+                                        .below = "rank",
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = nearest->setting_count,
+                                        .from = nearest,
+                                        .name = setting_name,
+                                        .point = rank_point}};
+    struct cli_sink *page = cli_eval_open_page(
+        nearest->evaluator, "How near searches come to the truth, and how fast, in", nearest->job->operands[0]);
+    if (page == NULL) return cli_fail(nearest->job);
+    cli_sink_format(page, "<p>%s of %u bits, %s different; ",
+                    cli_counted(nearest->info.documents, "document", "documents").text, nearest->info.width_bits,
+                    cli_digits(nearest->info.signatures).text);
+    cli_sink_format(page, "%s%s; k = %u.</p>\n", cli_counted(nearest->count, "query", "queries").text,
+                    nearest->own == NULL ? "" : ", documents left out of their own answers", nearest->truth_options.k);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
+    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
+    cli_sink_text(page, CLI_CHARTS_END);
+    put_settings(page, nearest);
+    return cli_eval_close_page(nearest->evaluator, page);
+}
+
 /* --------------------------------------------------------------------- run -- */
 
 static bool measure_settings(struct nearest *nearest) {
@@ -472,7 +553,8 @@ static int run_nearest(struct nearest *nearest) {
         return CLI_NOTHING;
     }
     if (!find_truth(nearest) || !measure_settings(nearest)) return cli_fail(job);
-    const int code = nearest->values->base.plot == NULL ? CLI_DONE : plot(nearest);
+    int code = nearest->values->base.plot == NULL ? CLI_DONE : plot(nearest);
+    if (code == CLI_DONE && nearest->values->base.report != NULL) code = write_page(nearest);
     job->stats.work_seconds = cli_seconds() - nearest->evaluator->started;
     job->stats.complete = true;
     job->stats.documents = nearest->info.documents;

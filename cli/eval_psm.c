@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nigh eval psm: what the weights of bits are worth for finding near-copies. */
+#include <math.h>
 #include <stdio.h>
 
 #include "evaluator.h"
@@ -17,6 +18,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "psm-queries", PLACE(queries), "N", 0, UINT32_MAX, "20000",
                "ask with at most N of the signatures that have a match; 0 takes all"),
     EVAL_PLOT_OPTION,
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     EVAL_SIGNING_OPTIONS,
     EVAL_INPUT_OPTIONS,
@@ -49,6 +51,7 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval psm --plot weak.svg texts.jsonl", "what weak bits are worth"},
+    {"nigh eval psm --report weak.html texts.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };
 
@@ -190,6 +193,124 @@ static void show_lines(struct cli_sink *out, bool tsv, const nigh_eval_weak_bits
     for (int model = 0; models[model] != NULL; model++) lines_recall(out, tsv, weak, model, info);
 }
 
+/* ------------------------------------------------------------------ a page -- */
+
+/* What the charts are drawn from: a line for each prefix, by gaussian weights. */
+struct drawn {
+    const nigh_eval_weak_bits *weak;
+    uint32_t probes;
+    bool any;
+    char names[16][16];
+};
+
+static const char *recall_name(const void *from, size_t line) { return ((const struct drawn *)from)->names[line]; }
+
+/* By 1, 2, 4, ... probes. */
+static bool recall_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct drawn *drawn = from;
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
+    uint32_t k = 1;
+    for (size_t i = 0; i < index && k != 0; i++) k = next_probes(k, 2);
+    if (k == 0 || k > drawn->probes ||
+        nigh_eval_weak_bits_recall(drawn->weak, NIGH_WEAK_GAUSSIAN, line, k, &recall) != NIGH_OK)
+        return false;
+    *out = (struct cli_chart_point){k, drawn->any ? recall.any : recall.all};
+    return true;
+}
+
+/* The names of its lines, and how many. */
+static size_t name_lines(struct drawn *drawn) {
+    nigh_eval_weak_recall recall = {.size = sizeof recall};
+    size_t lines = 0;
+    while (lines < sizeof drawn->names / sizeof drawn->names[0] &&
+           nigh_eval_weak_bits_recall(drawn->weak, NIGH_WEAK_GAUSSIAN, lines, 1, &recall) == NIGH_OK)
+        (void)snprintf(drawn->names[lines++], sizeof drawn->names[0], "p = %u", recall.prefix_bits);
+    return lines;
+}
+
+static const char *spread_name(const void *from, size_t line) {
+    (void)from;
+    return line == 0 ? "measured" : "normal";
+}
+
+/* The middle of each quarter of a deviation, and what a normal distribution has there. */
+static bool spread_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    nigh_eval_weak_spread spread = {.size = sizeof spread};
+    if (index >= NIGH_EVAL_SPREAD_BINS || nigh_eval_weak_bits_spread(from, &spread) != NIGH_OK) return false;
+    const double at = (double)index / 4 - 4.875;
+    *out = (struct cli_chart_point){at, line == 0 ? spread.shares[index] : 0.25 * 0.3989422804 * exp(-at * at / 2)};
+    return true;
+}
+
+static void put_attempts(struct cli_sink *page, const nigh_eval_weak_bits *weak) {
+    static const char *const columns[] = {
+        "#bits that differ", "weights", "#matches", "#at random, mean", "#mean", "#median", "#90%", "#99%", NULL};
+    nigh_eval_weak_attempts attempts = {.size = sizeof attempts};
+    cli_sink_text(page, "<h2>Attempts until the right bits are flipped</h2>\n");
+    cli_page_table(page, columns);
+    for (uint32_t flips = 1; nigh_eval_weak_bits_attempts(weak, NIGH_WEAK_GAUSSIAN, flips, &attempts) == NIGH_OK;
+         flips++) {
+        for (int model = 0; models[model] != NULL; model++) {
+            (void)nigh_eval_weak_bits_attempts(weak, (nigh_weak_model)model, flips, &attempts);
+            cli_sink_text(page, "<tr>");
+            cli_page_number(page, "%u", flips);
+            cli_page_cell(page, models[model]);
+            cli_page_number(page, "%s", cli_digits(attempts.matches).text);
+            cli_page_number(page, "%.1f", ((double)attempts.combinations + 1) / 2);
+            cli_page_number(page, "%.1f", attempts.mean);
+            cli_page_number(page, "%s", cli_digits(attempts.median).text);
+            cli_page_number(page, "%s", cli_digits(attempts.percentile_90).text);
+            cli_page_number(page, "%s", cli_digits(attempts.percentile_99).text);
+            cli_sink_text(page, "</tr>\n");
+        }
+    }
+    cli_page_table_end(page);
+}
+
+static int write_page(struct evaluator *evaluator, const nigh_eval_weak_bits *weak,
+                      const nigh_eval_weak_bits_info *info) {
+    struct drawn all = {.weak = weak, .probes = info->probes};
+    const size_t lines = name_lines(&all);
+    struct drawn any = all;
+    any.any = true;
+    const struct cli_chart charts[] = {{.heading = "Matches found",
+                                        .below = "probes of a table of p leading bits",
+                                        .across = CLI_CHART_POWERS,
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = lines,
+                                        .from = &all,
+                                        .name = recall_name,
+                                        .point = recall_point},
+                                       {.heading = "Queries for which any match is found",
+                                        .below = "probes of a table of p leading bits",
+                                        .across = CLI_CHART_POWERS,
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = lines,
+                                        .from = &any,
+                                        .name = recall_name,
+                                        .point = recall_point},
+                                       {.heading = "How far weights of a bit lie apart, share of pairs",
+                                        .below = "standard deviations",
+                                        .lines = 2,
+                                        .from = weak,
+                                        .name = spread_name,
+                                        .point = spread_point}};
+    char name[100];
+    cli_eval_name_inputs(evaluator, name, sizeof name);
+    struct cli_sink *page = cli_eval_open_page(evaluator, "What the weights of bits are worth for near-copies", name);
+    if (page == NULL) return cli_fail(evaluator->job);
+    cli_sink_format(page, "<p>%s, %s of 64 bits; ", cli_counted(info->documents, "document", "documents").text,
+                    cli_counted(info->distinct, "different signature", "different signatures").text);
+    cli_sink_format(page, "%s within %u bits; ", cli_counted(info->pairs, "pair", "pairs").text, info->radius);
+    cli_sink_format(page, "%s, with %s.</p>\n", cli_counted(info->queries, "signature asks", "signatures ask").text,
+                    cli_counted(info->matches, "match", "matches").text);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
+    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
+    cli_sink_text(page, CLI_CHARTS_END);
+    put_attempts(page, weak);
+    return cli_eval_close_page(evaluator, page);
+}
+
 /* --------------------------------------------------------------------- run -- */
 
 static int check(struct evaluator *evaluator) {
@@ -234,7 +355,8 @@ static int measure(struct evaluator *evaluator) {
         show_table(job->out, weak, &info);
     else
         show_lines(job->out, values->base.output == CLI_EVAL_TSV, weak, &info);
-    const int code = values->base.plot == NULL ? CLI_DONE : plot(evaluator, weak);
+    int code = values->base.plot == NULL ? CLI_DONE : plot(evaluator, weak);
+    if (code == CLI_DONE && values->base.report != NULL) code = write_page(evaluator, weak, &info);
     nigh_eval_weak_bits_free(weak);
     cli_stats_count(&job->stats, "pairs", info.pairs);
     job->stats.queries = info.queries;

@@ -18,6 +18,7 @@ static const struct cli_option options[] = {
              "what is relevant: lines QUERY 0 DOCUMENT GRADE, as TREC has them; a grade above 0 is relevant"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE",
              "the topics: documents whose ids are the queries of the judgements (default: only documents ask)"),
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     EVAL_SIGNING_OPTIONS,
     EVAL_INPUT_OPTIONS,
@@ -48,6 +49,8 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval ranked --judgements qrels --queries topics.jsonl docs.jsonl", "MAP of topics, and of documents"},
+    {"nigh eval ranked --judgements qrels --queries topics.jsonl --report ranked.html docs.jsonl",
+     "the same as a page for a browser"},
     {NULL, NULL},
 };
 
@@ -98,6 +101,55 @@ static void show_ranking(struct cli_sink *out, enum cli_eval_output output, cons
     show[output](out, asking, ranking);
 }
 
+/* ---------------------------------------------------------------- a page -- */
+
+/* What was measured: topics where there are some, and documents. */
+struct ranked {
+    const char *asking[2];
+    nigh_eval_ranking ranking[2];
+    size_t count;
+};
+
+static void put_ranking(struct cli_sink *page, const char *asking, const nigh_eval_ranking *ranking) {
+    static const char *const columns[] = {"ranked by", "MAP", "precision at 10", "#MAP, against all bits", NULL};
+    const struct {
+        const char *name;
+        double map, precision;
+    } rows[] = {{"all bits", ranking->map, ranking->precision},
+                {"bits that the query touches", ranking->touched_map, ranking->touched_precision},
+                {"these, weighted", ranking->weighted_map, ranking->weighted_precision},
+                {"weights, unrounded", ranking->unrounded_map, ranking->unrounded_precision},
+                {"features", ranking->vector_map, ranking->vector_precision}};
+    cli_sink_format(page, "<h2>%s as queries</h2>\n<p class=\"hint\">%s; %s; the mean over topics.</p>\n", asking,
+                    cli_counted(ranking->topics, "topic", "topics").text,
+                    cli_counted(ranking->rankings, "ranking", "rankings").text);
+    cli_page_table(page, columns);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cli_sink_text(page, "<tr>");
+        cli_page_cell(page, rows[i].name);
+        cli_page_bar(page, rows[i].map);
+        cli_page_bar(page, rows[i].precision);
+        if (i == 0)
+            cli_page_number(page, "%s", "");
+        else
+            cli_page_number(page, "%+.4f", rows[i].map - ranking->map);
+        cli_sink_text(page, "</tr>\n");
+    }
+    cli_page_table_end(page);
+}
+
+static int write_page(struct evaluator *evaluator, const struct ranked *ranked) {
+    char name[100];
+    cli_eval_name_inputs(evaluator, name, sizeof name);
+    struct cli_sink *page = cli_eval_open_page(evaluator, "How good rankings are", name);
+    if (page == NULL) return cli_fail(evaluator->job);
+    cli_sink_format(page, "<p>%s, %u bits by %s, against the judgements of people.</p>\n",
+                    cli_counted(evaluator->info.signed_rows, "document", "documents").text,
+                    nigh_signer_width(evaluator->signer), cli_scheme_name(evaluator->signer_options.scheme));
+    for (size_t i = 0; i < ranked->count; i++) put_ranking(page, ranked->asking[i], &ranked->ranking[i]);
+    return cli_eval_close_page(evaluator, page);
+}
+
 /* -------------------------------------------------------------------- run -- */
 
 static int check(struct evaluator *evaluator) {
@@ -111,7 +163,7 @@ static int check(struct evaluator *evaluator) {
 }
 
 /* False with job->error; `queries` NULL: documents ask. */
-static bool rank(struct evaluator *evaluator, const nigh_eval_corpus *queries, bool first, uint64_t *topics) {
+static bool rank(struct evaluator *evaluator, const nigh_eval_corpus *queries, struct ranked *ranked) {
     struct cli_job *job = evaluator->job;
     const struct ranked_values *values = job->values;
     nigh_eval_ranking_options ranking_options;
@@ -123,14 +175,15 @@ static bool rank(struct evaluator *evaluator, const nigh_eval_corpus *queries, b
     if (nigh_eval_ranking_measure(evaluator->documents, &ranking_options, &ranking, &job->error) != NIGH_OK)
         return false;
     cli_progress_clear(&job->progress);
-    show_ranking(job->out, (enum cli_eval_output)values->base.output, queries == NULL ? "documents" : "topics", first,
-                 &ranking);
+    show_ranking(job->out, (enum cli_eval_output)values->base.output, queries == NULL ? "documents" : "topics",
+                 ranked->count == 0, &ranking);
     if (ranking.missing > 0)
         cli_note(job, "%s: left out %s of a query or document that is not there, or has no words",
                  queries == NULL ? "documents" : "topics",
                  cli_counted(ranking.missing, "judgement", "judgements").text);
     job->stats.queries += ranking.rankings;
-    *topics += ranking.topics;
+    ranked->asking[ranked->count] = queries == NULL ? "Documents" : "Topics";
+    ranked->ranking[ranked->count++] = ranking;
     return true;
 }
 
@@ -138,16 +191,17 @@ static int measure(struct evaluator *evaluator) {
     struct cli_job *job = evaluator->job;
     const struct ranked_values *values = job->values;
     nigh_eval_corpus *queries = NULL;
-    uint64_t topics = 0;
+    struct ranked ranked = {.count = 0};
     bool done = true;
     if (values->queries != NULL) {
-        done = cli_eval_read_file(evaluator, values->queries, &queries) && rank(evaluator, queries, true, &topics);
+        done = cli_eval_read_file(evaluator, values->queries, &queries) && rank(evaluator, queries, &ranked);
         nigh_eval_corpus_free(queries);
     }
-    done = done && rank(evaluator, NULL, values->queries == NULL, &topics);
+    done = done && rank(evaluator, NULL, &ranked);
     if (!done) return cli_fail(job);
+    if (values->base.report != NULL && write_page(evaluator, &ranked) != CLI_DONE) return CLI_ERROR;
     cli_eval_summarise(evaluator);
-    return topics == 0 ? CLI_NOTHING : CLI_DONE;
+    return ranked.ranking[0].topics + ranked.ranking[1].topics == 0 ? CLI_NOTHING : CLI_DONE;
 }
 
 static int run(struct cli_job *job) {

@@ -30,6 +30,7 @@ static const struct cli_option options[] = {
                "the mean cosine at a distance is that of at most N pairs, for cosines take long; 0 takes all pairs"),
     EVAL_SAMPLE_SEED_OPTION,
     EVAL_PLOT_OPTION,
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     EVAL_SIGNING_OPTIONS,
     EVAL_INPUT_OPTIONS,
@@ -58,6 +59,7 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval signatures --scheme simhash --plot simhash.svg pages/", "which radius fits these pages"},
+    {"nigh eval signatures --scheme simhash --report simhash.html pages/", "the same as a page for a browser"},
     {"nigh eval signatures --scheme minhash --truth pairs.tsv texts.jsonl", "how labelled pairs are found"},
     {NULL, NULL},
 };
@@ -162,6 +164,171 @@ static void show_pairs(struct cli_sink *out, enum cli_eval_output output, const 
     table_classes(out, measured);
 }
 
+/* --------------------------------------------------------------- a page -- */
+
+/* What the charts are drawn from: up to `most`, the distance at the right edge. */
+struct drawn {
+    const nigh_eval_pairs *pairs;
+    uint32_t most;
+};
+
+/* Of pairs of texts of that length; false: past the end. */
+static bool row_at(const struct drawn *drawn, int length, size_t distance, nigh_eval_pairs_row *row) {
+    *row = (nigh_eval_pairs_row){.size = sizeof *row};
+    return distance <= drawn->most &&
+           nigh_eval_pairs_at(drawn->pairs, (nigh_eval_length_class)length, (uint32_t)distance, row) == NIGH_OK;
+}
+
+static const char *quality_name(const void *from, size_t line) {
+    static const char *const names[] = {"precision", "recall", "F1"};
+    (void)from;
+    return names[line];
+}
+
+static bool quality_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    nigh_eval_pairs_row row;
+    if (!row_at(from, NIGH_EVAL_LENGTH_ALL, index, &row)) return false;
+    *out = (struct cli_chart_point){(double)index, line == 0 ? row.precision : line == 1 ? row.recall : row.f1};
+    return true;
+}
+
+static const char *count_name(const void *from, size_t line) {
+    (void)from;
+    return line == 0 ? "alike" : "others";
+}
+
+static bool count_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    nigh_eval_pairs_row row;
+    if (!row_at(from, NIGH_EVAL_LENGTH_ALL, index, &row)) return false;
+    *out = (struct cli_chart_point){(double)index, (double)(line == 0 ? row.alike : row.pairs - row.alike)};
+    return true;
+}
+
+static const char *cosine_name(const void *from, size_t line) {
+    (void)from, (void)line;
+    return "mean cosine";
+}
+
+static bool cosine_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    nigh_eval_pairs_row row;
+    (void)line;
+    if (!row_at(from, NIGH_EVAL_LENGTH_ALL, index, &row)) return false;
+    *out = (struct cli_chart_point){(double)index, row.cosine < 0 ? NAN : row.cosine};
+    return true;
+}
+
+static const char *length_name(const void *from, size_t line) {
+    (void)from;
+    return nigh_eval_length_class_name((nigh_eval_length_class)(line + 1));
+}
+
+/* A class without pairs that are alike has no F1. */
+static bool length_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct drawn *drawn = from;
+    nigh_eval_pairs_info info = {.size = sizeof info};
+    nigh_eval_pairs_row row;
+    nigh_eval_pairs_describe(drawn->pairs, (nigh_eval_length_class)(line + 1), &info);
+    if (info.alike == 0 || !row_at(from, (int)line + 1, index, &row)) return false;
+    *out = (struct cli_chart_point){(double)index, row.f1};
+    return true;
+}
+
+/* The farthest distance of any pair, and a little beyond that of any that is alike. */
+static void find_ends(const nigh_eval_pairs *pairs, uint32_t *farthest, uint32_t *radius) {
+    nigh_eval_pairs_row row = {.size = sizeof row};
+    uint32_t alike = 1;
+    *farthest = 1;
+    for (uint32_t d = 1; nigh_eval_pairs_at(pairs, NIGH_EVAL_LENGTH_ALL, d, &row) == NIGH_OK; d++) {
+        if (row.pairs > 0) *farthest = d;
+        if (row.alike > 0) alike = d;
+    }
+    *radius = alike + alike / 4 + 2 < *farthest ? alike + alike / 4 + 2 : *farthest;
+}
+
+static void put_charts(struct cli_sink *page, const nigh_eval_pairs *pairs) {
+    struct drawn near = {.pairs = pairs}, all = {.pairs = pairs};
+    nigh_eval_pairs_row best = {.size = sizeof best};
+    char mark[40] = "";
+    find_ends(pairs, &all.most, &near.most);
+    const bool has_best = nigh_eval_pairs_best(pairs, NIGH_EVAL_LENGTH_ALL, &best) == NIGH_OK;
+    (void)snprintf(mark, sizeof mark, "best F1 at %u", best.distance);
+    const struct cli_chart charts[] = {{.heading = "Precision, recall and F1",
+                                        .below = "radius in bits",
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = 3,
+                                        .from = &near,
+                                        .name = quality_name,
+                                        .point = quality_point,
+                                        .mark_says = has_best ? mark : NULL,
+                                        .mark = best.distance},
+                                       {.heading = "Pairs at each distance",
+                                        .below = "distance in bits",
+                                        .up = CLI_CHART_POWERS,
+                                        .lines = 2,
+                                        .from = &all,
+                                        .name = count_name,
+                                        .point = count_point},
+                                       {.heading = "Mean cosine of the features",
+                                        .below = "distance in bits",
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = 1,
+                                        .from = &all,
+                                        .name = cosine_name,
+                                        .point = cosine_point},
+                                       {.heading = "F1, by the words of the shorter text",
+                                        .below = "radius in bits",
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = CLASSES - 1,
+                                        .from = &near,
+                                        .name = length_name,
+                                        .point = length_point}};
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
+    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
+    cli_sink_text(page, CLI_CHARTS_END);
+}
+
+static void put_classes(struct cli_sink *page, const nigh_eval_pairs *pairs) {
+    static const char *const columns[] = {"words",     "#pairs", "#alike", "#best radius",
+                                          "precision", "recall", "F1",     NULL};
+    cli_sink_text(page,
+                  "<h2>The best radius</h2>\n<p class=\"hint\">By the words of the shorter text of a pair.</p>\n");
+    cli_page_table(page, columns);
+    for (int length = 0; length < CLASSES; length++) {
+        nigh_eval_pairs_info info = {.size = sizeof info};
+        nigh_eval_pairs_row best = {.size = sizeof best, .precision = -1, .recall = -1, .f1 = -1};
+        nigh_eval_pairs_describe(pairs, (nigh_eval_length_class)length, &info);
+        const bool found = nigh_eval_pairs_best(pairs, (nigh_eval_length_class)length, &best) == NIGH_OK;
+        cli_sink_text(page, "<tr>");
+        cli_page_cell(page, nigh_eval_length_class_name((nigh_eval_length_class)length));
+        cli_page_number(page, "%s", found ? cli_digits(best.distance).text : "-");
+        cli_page_bar(page, best.precision);
+        cli_page_bar(page, best.recall);
+        cli_page_bar(page, best.f1);
+        cli_page_number(page, "%s", cli_digits(info.pairs).text);
+        cli_page_number(page, "%s", cli_digits(info.alike).text);
+        cli_sink_text(page, "</tr>\n");
+    }
+    cli_page_table_end(page);
+}
+
+static int write_page(struct evaluator *evaluator, const struct measured *measured) {
+    char name[100];
+    nigh_eval_pairs_info info = {.size = sizeof info};
+    cli_eval_name_inputs(evaluator, name, sizeof name);
+    nigh_eval_pairs_describe(measured->pairs, NIGH_EVAL_LENGTH_ALL, &info);
+    struct cli_sink *page = cli_eval_open_page(evaluator, "Which pairs of documents a radius finds", name);
+    if (page == NULL) return cli_fail(evaluator->job);
+    cli_sink_format(page, "<p>%s of %u bits by %s, %s; ", cli_counted(info.documents, "document", "documents").text,
+                    info.width_bits, cli_scheme_name(evaluator->signer_options.scheme),
+                    cli_counted(info.pairs, "pair", "pairs").text);
+    cli_sink_format(page, "%s %s of %.4g or more.</p>\n",
+                    cli_counted(info.alike, "is alike, with", "are alike, with").text,
+                    measured->labelled ? "a label" : "a cosine", measured->alike);
+    put_charts(page, measured->pairs);
+    put_classes(page, measured->pairs);
+    return cli_eval_close_page(evaluator, page);
+}
+
 /* -------------------------------------------------------------------- run -- */
 
 static int check(struct evaluator *evaluator) {
@@ -215,6 +382,7 @@ static int measure(struct evaluator *evaluator) {
     cli_stats_count(&job->stats, "pairs", info.pairs);
     cli_stats_count(&job->stats, "alike", info.alike);
     int code = values->base.plot == NULL ? CLI_DONE : plot_pairs(evaluator, pairs);
+    if (code == CLI_DONE && values->base.report != NULL) code = write_page(evaluator, &measured);
     nigh_eval_pairs_free(pairs);
     if (code == CLI_DONE) cli_eval_summarise(evaluator);
     return code == CLI_DONE && info.pairs == 0 ? CLI_NOTHING : code;

@@ -3,6 +3,7 @@
  * nigh eval terms: how often filters of words err, kind by kind and by bits a word, what
  * queries find in them, and how large they are beside an inverted index.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static const struct cli_option options[] = {
                "count errors over N blocks (default 2000); 0 takes all"),
     EVAL_SAMPLE_SEED_OPTION,
     EVAL_PLOT_OPTION,
+    EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     CLI_LANGUAGE_OPTIONS(EVAL_PLACE(signing)),
     CLI_SEED_OPTION(EVAL_PLACE(signing)),
@@ -75,6 +77,7 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh eval terms --block 100 --ratios 4,8 news.jsonl", "which filters fit these texts, and whether any do"},
+    {"nigh eval terms --report terms.html news.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };
 
@@ -302,6 +305,112 @@ static void show_rows(const struct terms *terms) {
     show_row(terms->job->out, tsv, "inverted", &inverted);
 }
 
+/* ------------------------------------------------------------------ a page -- */
+
+#define ERROR_LINES (KINDS + 3u)
+
+static const char *error_name(const void *from, size_t line) {
+    static const char *const names[] = {"theory of Bloom", "bound of any filter", "bound, knowing words"};
+    const struct terms *terms = from;
+    return line < KINDS ? nigh_filter_kind_name(row_at(terms, line, 0).kind) : names[line - KINDS];
+}
+
+static bool error_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct terms *terms = from;
+    if (index >= terms->options.ratio_count) return false;
+    const nigh_eval_filters_row row = row_at(terms, line < KINDS ? line : 0, index);
+    const double others[] = {row.theory, row.bound, row.bound_words};
+    *out = (struct cli_chart_point){row.ratio, line < KINDS ? row.error : others[line - KINDS]};
+    return true;
+}
+
+static const char *size_name(const void *from, size_t line) {
+    return line < KINDS ? error_name(from, line) : "inverted index";
+}
+
+static bool size_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct terms *terms = from;
+    if (index >= terms->options.ratio_count) return false;
+    const nigh_eval_filters_row row = row_at(terms, line < KINDS ? line : 0, index);
+    const uint64_t inverted = terms->info.inverted_bytes + terms->info.inverted_dictionary_bytes;
+    *out = (struct cli_chart_point){row.ratio,
+                                    (double)(line < KINDS ? row.row_bytes + row.dictionary_bytes : inverted) / 1e6};
+    return true;
+}
+
+/* Of queries of two words: index 1. */
+static bool precision_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct terms *terms = from;
+    if (index >= terms->options.ratio_count) return false;
+    const nigh_eval_filters_row row = row_at(terms, line, index);
+    *out = (struct cli_chart_point){row.ratio, row.precision[1] < 0 ? NAN : row.precision[1]};
+    return true;
+}
+
+static void put_filters(struct cli_sink *page, const struct terms *terms) {
+    static const char *const columns[] = {
+        "#bits a word",        "filter", "#k", "#error", "#least", "#median", "#most", "precision of 2 words",
+        "#MB with dictionary", NULL};
+    cli_sink_text(page, "<h2>The numbers</h2>\n");
+    cli_page_table(page, columns);
+    for (size_t i = 0; i < terms->options.ratio_count; i++) {
+        for (size_t kind = 0; kind < KINDS; kind++) {
+            const nigh_eval_filters_row row = row_at(terms, kind, i);
+            cli_sink_text(page, "<tr>");
+            cli_page_number(page, "%g", row.ratio);
+            cli_page_cell(page, nigh_filter_kind_name(row.kind));
+            cli_page_number(page, "%u", row.hashes);
+            cli_page_number(page, "%.5f", row.error);
+            cli_page_number(page, "%.5f", row.error_least);
+            cli_page_number(page, "%.5f", row.error_quantiles[1]);
+            cli_page_number(page, "%.5f", row.error_most);
+            cli_page_bar(page, row.precision[1]);
+            cli_page_number(page, "%.3f", (double)(row.row_bytes + row.dictionary_bytes) / 1e6);
+            cli_sink_text(page, "</tr>\n");
+        }
+    }
+    cli_page_table_end(page);
+    cli_sink_text(page,
+                  "<p class=\"hint\">Error: which share of all words a block's filter has falsely, in the mean over "
+                  "blocks, at the best k.</p>\n");
+}
+
+static int write_page(const struct terms *terms) {
+    const nigh_eval_filters_info *info = &terms->info;
+    const struct cli_chart charts[] = {{.heading = "False positive error",
+                                        .below = "bits a word",
+                                        .up = CLI_CHART_POWERS,
+                                        .lines = ERROR_LINES,
+                                        .from = terms,
+                                        .name = error_name,
+                                        .point = error_point},
+                                       {.heading = "Precision of queries of two words",
+                                        .below = "bits a word",
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = KINDS,
+                                        .from = terms,
+                                        .name = error_name,
+                                        .point = precision_point},
+                                       {.heading = "Megabytes, with the dictionary",
+                                        .below = "bits a word",
+                                        .lines = KINDS + 1,
+                                        .from = terms,
+                                        .name = size_name,
+                                        .point = size_point}};
+    char name[100];
+    cli_eval_name_inputs(terms->evaluator, name, sizeof name);
+    struct cli_sink *page = cli_eval_open_page(terms->evaluator, "How often filters of words err", name);
+    if (page == NULL) return cli_fail(terms->job);
+    cli_sink_format(page, "<p>%s, ", cli_counted(info->documents, "document", "documents").text);
+    cli_sink_format(page, "%s of %.1f words in the mean; %s.</p>\n", cli_counted(info->blocks, "block", "blocks").text,
+                    info->block_terms, cli_counted(info->terms, "different word", "different words").text);
+    cli_sink_text(page, CLI_CHARTS_BEGIN);
+    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
+    cli_sink_text(page, CLI_CHARTS_END);
+    put_filters(page, terms);
+    return cli_eval_close_page(terms->evaluator, page);
+}
+
 /* --------------------------------------------------------------------- run -- */
 
 static int plot(const struct terms *terms) {
@@ -338,7 +447,8 @@ static int run_terms(struct terms *terms) {
         show_table(terms);
     else
         show_rows(terms);
-    const int code = terms->values->base.plot == NULL ? CLI_DONE : plot(terms);
+    int code = terms->values->base.plot == NULL ? CLI_DONE : plot(terms);
+    if (code == CLI_DONE && terms->values->base.report != NULL) code = write_page(terms);
     evaluator->info.signed_rows = terms->info.documents;
     evaluator->info.reader = terms->info.reader;
     cli_stats_count(&job->stats, "blocks", terms->info.blocks);

@@ -27,17 +27,18 @@ static int check_inputs(const struct evaluator *evaluator) {
 int cli_eval_check_places(const struct evaluator *evaluator, const struct cli_place *files, size_t count) {
     struct cli_job *job = evaluator->job;
     const struct eval_values *values = evaluator->values;
-    const struct cli_place places[] = {{"--plot", values->plot}, {"--stats", job->common->stats}};
+    const struct cli_place places[] = {
+        {"--plot", values->plot}, {"--report", values->report}, {"--stats", job->common->stats}};
     const struct cli_place models[] = {{"--vocabulary", values->signing.vocabulary},
                                        {"--scheme", values->signing.model}};
     struct cli_job data = *job; /* what --data names is read as the operands are */
     memcpy(&data.operands, &values->data.items, sizeof data.operands); /* they are not written to */
     data.operand_count = values->data.count;
-    const bool fit = cli_places_differ(job, places, 1) && cli_places_spare_inputs(job, places, 1, 0) &&
-                     cli_places_spare_files(job, places, 1, files, count) &&
-                     cli_places_spare_files(job, places, 1, models, 2) && cli_places_outside(job, places, 1, 0) &&
-                     cli_places_spare_inputs(&data, places, 2, 0) && cli_places_outside(&data, places, 2, 0) &&
-                     cli_places_writable(job, places, 1);
+    const bool fit = cli_places_differ(job, places, 2) && cli_places_spare_inputs(job, places, 2, 0) &&
+                     cli_places_spare_files(job, places, 2, files, count) &&
+                     cli_places_spare_files(job, places, 2, models, 2) && cli_places_outside(job, places, 2, 0) &&
+                     cli_places_spare_inputs(&data, places, 3, 0) && cli_places_outside(&data, places, 3, 0) &&
+                     cli_places_writable(job, places, 2);
     return fit ? CLI_DONE : CLI_ERROR;
 }
 
@@ -145,6 +146,15 @@ int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t len
     }
     free(sink);
     return code;
+}
+
+struct cli_sink *cli_eval_open_page(struct evaluator *evaluator, const char *what, const char *title) {
+    struct cli_sink *page = NULL;
+    return cli_page_open(evaluator->job, evaluator->values->report, what, title, &page) ? page : NULL;
+}
+
+int cli_eval_close_page(struct evaluator *evaluator, struct cli_sink *page) {
+    return cli_page_close(evaluator->job, page, true) ? CLI_DONE : cli_fail(evaluator->job);
 }
 
 /* -------------------------------------------------------------------- run -- */

@@ -2,12 +2,14 @@
 /*
  * What the commands of `nigh eval` share.  Each has a file of its own, eval_KIND.c,
  * with its table of options, its checks and its output; evaluator.c runs them:
- * options that go together, inputs, signatures, the plot, the closing line.
+ * options that go together, inputs, signatures, plot and page, the closing line.
  */
 #ifndef NIGH_CLI_EVALUATOR_H
 #define NIGH_CLI_EVALUATOR_H
 
 #include "documents.h"
+#include "page.h"
+#include "page_chart.h"
 
 enum cli_eval_output { CLI_EVAL_TABLE, CLI_EVAL_JSONL, CLI_EVAL_TSV };
 extern const char *const cli_eval_output_names[];
@@ -21,6 +23,7 @@ struct eval_values {
     struct cli_number memory;
     struct cli_number sample_seed;
     const char *plot;
+    const char *report;
     int format;
     int output;
 };
@@ -33,6 +36,9 @@ struct eval_values {
 
 #define EVAL_PLOT_OPTION \
     CLI_TEXT(0, "plot", EVAL_PLACE(plot), "FILE", "also draw what was measured, as an SVG image")
+
+#define EVAL_REPORT_OPTION \
+    CLI_TEXT(0, "report", EVAL_PLACE(report), "FILE", "also write what was measured as a page for a browser")
 
 #define EVAL_SAMPLE_SEED_OPTION \
     CLI_NUMBER(0, "sample-seed", EVAL_PLACE(sample_seed), "N", 0, NIGH_ALL_64, "0", \
@@ -85,7 +91,7 @@ int cli_eval_run(struct cli_job *job, const struct eval_kind *kind);
 /* Reads and signs the documents of a file beside the inputs; false with job->error. */
 bool cli_eval_read_file(struct evaluator *evaluator, const char *path, nigh_eval_corpus **out);
 
-/* That --plot and --stats are nothing that is read, neither inputs nor these files.  An exit code. */
+/* That --plot, --report and --stats are nothing that is read, neither inputs nor these files.  An exit code. */
 int cli_eval_check_places(const struct evaluator *evaluator, const struct cli_place *files, size_t count);
 
 /* The closing line and the statistics. */
@@ -93,6 +99,13 @@ void cli_eval_summarise(struct evaluator *evaluator);
 
 /* Writes an image to --plot.  An exit code. */
 int cli_eval_write_plot(struct evaluator *evaluator, const char *svg, size_t length);
+
+/*
+ * The page of --report: begun with what was measured, our words, and of what.  NULL where it cannot be written, with
+ * job->error.  Closing gives an exit code.
+ */
+struct cli_sink *cli_eval_open_page(struct evaluator *evaluator, const char *what, const char *title);
+int cli_eval_close_page(struct evaluator *evaluator, struct cli_sink *page);
 
 /* The name of the first input, and whether there are others: "crawl.jsonl and others". */
 void cli_eval_name_inputs(const struct evaluator *evaluator, char *name, size_t capacity);

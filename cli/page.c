@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all pages of the tool have: head and end, texts that are nothing but texts, and a histogram. */
+/* What all pages of the tool have: head and end, texts that are nothing but texts, tables, and a histogram. */
 #include "page.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "page_style.h"
 
-#define CHART_WIDTH 640
+#define CHART_WIDTH 400
 #define CHART_HEIGHT 140
 #define CHART_TOP 10
 
@@ -83,6 +85,46 @@ bool cli_page_close(struct cli_job *job, struct cli_sink *page, bool good) {
     }
     free(page);
     return done;
+}
+
+/* ------------------------------------------------------------------ tables -- */
+
+void cli_page_table(struct cli_sink *page, const char *const *columns) {
+    cli_sink_text(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table><tr>");
+    for (; *columns != NULL; columns++) {
+        const bool number = **columns == '#';
+        cli_sink_format(page, "<th scope=\"col\"%s>%s</th>", number ? " class=\"number\"" : "", *columns + number);
+    }
+    cli_sink_text(page, "</tr>\n");
+}
+
+void cli_page_table_end(struct cli_sink *page) { cli_sink_text(page, "</table></div>\n"); }
+
+void cli_page_cell(struct cli_sink *page, const char *text) {
+    cli_sink_text(page, "<td>");
+    cli_page_text(page, text, strlen(text));
+    cli_sink_text(page, "</td>");
+}
+
+void cli_page_number(struct cli_sink *page, const char *format, ...) {
+    char text[64];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_sink_format(page, "<td class=\"number\">%s</td>", text);
+}
+
+void cli_page_bar(struct cli_sink *page, double share) {
+    if (share < 0) {
+        cli_sink_text(page, "<td>-</td>");
+        return;
+    }
+    cli_sink_format(page,
+                    "<td>%.4f<svg class=\"share\" viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" "
+                    "aria-hidden=\"true\"><rect class=\"back\" width=\"100\" height=\"6\"/>"
+                    "<rect class=\"part\" width=\"%.1f\" height=\"6\"/></svg></td>",
+                    share, 100 * (share > 1 ? 1 : share));
 }
 
 /* --------------------------------------------------------------- histogram -- */

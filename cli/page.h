@@ -22,4 +22,16 @@ void cli_page_text(struct cli_sink *page, const char *text, size_t length);
 void cli_page_shares(struct cli_sink *page, const char *heading, const char *caption, const uint64_t *counts,
                      size_t bins);
 
+/*
+ * A table, in a box of its own that scrolls where the page is narrower: the names of its columns, our words, NULL at
+ * the end; that of numbers begins with '#'.  A row is "<tr>", cells and "</tr>".
+ */
+void cli_page_table(struct cli_sink *page, const char *const *columns);
+void cli_page_table_end(struct cli_sink *page);
+
+/* Cells: anybody's text; a number; a share from 0 to 1 with a bar, or where it is negative a dash. */
+void cli_page_cell(struct cli_sink *page, const char *text);
+void cli_page_number(struct cli_sink *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_page_bar(struct cli_sink *page, double share);
+
 #endif

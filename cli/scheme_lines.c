@@ -48,3 +48,12 @@ void cli_scheme_json(struct cli_sink *out, const char *lines) {
         before = ",";
     }
 }
+
+uint32_t cli_near_radius(const nigh_collection *collection, uint32_t width_bits) {
+    nigh_signer_options signer;
+    nigh_signer_options_init(&signer);
+    const bool known = nigh_signer_options_parse(nigh_collection_scheme(collection), &signer, NULL) == NIGH_OK;
+    const bool made_for_it =
+        signer.scheme == NIGH_SCHEME_MINHASH || (signer.scheme == NIGH_SCHEME_SIMHASH && width_bits == 64);
+    return known && made_for_it ? nigh_default_radius(signer.scheme, width_bits) : NIGH_ALL;
+}

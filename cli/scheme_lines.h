@@ -8,6 +8,12 @@
 /* "  label         key = value", the label before the first only. */
 void cli_scheme_print(struct cli_sink *out, const char *label, const char *lines);
 
+/*
+ * How many bits of near-copies differ at most, by the scheme of a collection; NIGH_ALL: only who made the signatures
+ * can know.
+ */
+uint32_t cli_near_radius(const nigh_collection *collection, uint32_t width_bits);
+
 /* "key":"value","key":"value" */
 void cli_scheme_json(struct cli_sink *out, const char *lines);
 

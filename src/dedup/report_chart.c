@@ -19,8 +19,8 @@
 #include "base/logarithm.h"
 #include "dedup/report_parts.h"
 
-#define WIDTH 460
-#define LEFT 50
+#define WIDTH 360 /* about that of a phone, so that texts keep their size there */
+#define LEFT 46
 #define RIGHT 8
 #define TOP 22
 #define HEIGHT 150
@@ -183,8 +183,11 @@ static void draw_bar(struct nigh__markup *page, const struct chart *chart, size_
         nigh__markup_put(page, "</text>");
     }
     if (with_label) {
-        nigh__markup_put(page, "<text class=\"mid\" x=\"%d.%d\" y=\"%d\">", centre.whole, centre.rest,
-                         TOP + HEIGHT + 17);
+        if (middle + (double)label_length(bar->first) * LETTER / 2 > WIDTH) /* it would be cut off */
+            nigh__markup_put(page, "<text class=\"end\" x=\"%d\" y=\"%d\">", WIDTH, TOP + HEIGHT + 17);
+        else
+            nigh__markup_put(page, "<text class=\"mid\" x=\"%d.%d\" y=\"%d\">", centre.whole, centre.rest,
+                             TOP + HEIGHT + 17);
         nigh__page_text(page, bar->first->label, label_length(bar->first), NIGH__PAGE_PLAIN);
         nigh__markup_put(page, "</text>");
     }

@@ -10,7 +10,7 @@
 #ifndef NIGH_DEDUP_REPORT_STYLE_H
 #define NIGH_DEDUP_REPORT_STYLE_H
 
-#define NIGH__REPORT_STYLE_HASH "xDyGczl6fTuhLoFMoaPRaNLERw38XTAlIB8yAMrfirA="
+#define NIGH__REPORT_STYLE_HASH "msgLAFnRYD9RpLCsWT3VY9ARPSbjpuenvUyuFhQ6pRo="
 
 /* One after the other; in parts, as C has limits for the length of a string. */
 static const char *const nigh__report_style[] = {
@@ -108,7 +108,7 @@ static const char *const nigh__report_style[] = {
     /* phones and paper */
     "@media(max-width:640px){body{padding:1rem .75rem}.two{grid-template-columns:1fr;gap:.1rem 0}h1{font-size:1.35rem}"
     ".cards{grid-template-columns:1fr 1fr;gap:.5rem}.cards div{padding:.4rem .6rem}.cards "
-    "div:first-child{grid-column:1/-1}text{font-size:14.5px}dd{font-size:1.2rem}"
+    "div:first-child{grid-column:1/-1}text{font-size:13.5px}dd{font-size:1.2rem}"
     ".cluster{padding:0 .6rem}.done{table-layout:fixed}.done th{width:45%}.names small{white-space:normal}}\n"
     "@media print{:root{--page:#fff}.pair div{max-height:none!important}body{max-width:none;padding:0;font-size:10pt}"
     ".tools{display:none}.charts{grid-template-columns:1fr 1fr}.cards{grid-template-columns:repeat(5,1fr)}"

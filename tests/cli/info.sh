@@ -67,8 +67,6 @@ contains .out 'documents     3'
 cp saved "$newest"
 expect 0 ANY '' -- "$NIGH" info c.nigh
 
-finish
-
 # Documents of a log, which are in no segment yet; damage in it is told, and the rest all the same.
 cp -r "$NIGH_SOURCE_DIR/tests/golden/v1-log.nigh" logged.nigh
 expect 0 ANY '' -- "$NIGH" info logged.nigh
@@ -80,3 +78,5 @@ info = json.load(open(".out"))
 assert info["logs"] == 1 and info["log_documents"] > 1, info
 assert info["log_bytes"] == os.path.getsize(glob.glob("logged.nigh/log-*")[0]), info
 PYTHON
+
+finish
