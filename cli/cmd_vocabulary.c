@@ -18,7 +18,7 @@ struct merge_values {
 static const struct cli_option merge_options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write the counts to FILE"),
     CLI_NUMBER(0, "vocabulary-memory", PLACE(memory), "BYTES", 65536, UINT64_C(1) << 40, "1G",
-               "exact up to so much memory, a sketch beyond; as the parts were counted with"),
+               "exact up to this much memory, a sketch beyond; give what the parts were counted with"),
     CLI_END,
 };
 
@@ -115,7 +115,7 @@ static const struct cli_command *const subcommands[] = {&cmd_vocabulary_merge, N
 
 const struct cli_command cmd_vocabulary = {
     .name = "vocabulary",
-    .summary = "put files of word counts together",
+    .summary = "add up files of word counts",
     .description = description,
     .examples = examples,
     .values_size = sizeof(struct cli_common),
