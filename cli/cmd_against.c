@@ -202,7 +202,7 @@ static int check_signing(const struct against *against, const nigh_signer_option
         signing->density.given || signing->min_terms.given ||
         (signing->max_terms.given && signing->max_terms.value != held->max_terms) || signing->features != NULL ||
         signing->vocabulary != NULL)
-        return cli_usage(job->command, "'%s' says itself how documents are signed; options for that go with chunks",
+        return cli_usage(job->command, "'%s' decides how documents are signed; options for that go with chunks",
                          against->path);
     return CLI_DONE;
 }
@@ -434,8 +434,8 @@ static int check_loss(const struct against *against) {
     const uint64_t lost = against->info.lost;
     if (lost == 0 || against->values->reading.allow_loss) return CLI_DONE;
     cli_error(against->job,
-              "nothing was %s: %s of the input could not be read, being too large, cut off or damaged; --allow-loss "
-              "goes on without %s",
+              "nothing was %s: %s of the input could not be read: too large, cut off or damaged; --allow-loss goes on "
+              "without %s",
               against->values->add ? "added" : "written", cli_counted(lost, "record", "records").text,
               lost == 1 ? "it" : "them");
     return CLI_ERROR;

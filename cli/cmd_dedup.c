@@ -303,9 +303,9 @@ static int check_kind(const struct deduper *deduper) {
     if (values->threshold != NULL) return cli_usage(command, "signatures go by --distance, not by --threshold");
     if (is_compressed(values->output))
         return cli_usage(command, "signatures are not compressed; name '%s' without its ending", values->output);
-    if (values->annotate) return cli_usage(command, "signatures cannot be annotated; take --clusters");
+    if (values->annotate) return cli_usage(command, "signatures cannot be annotated; use --clusters");
     if (values->keep != NULL && strcmp(values->keep, "first") != 0)
-        return cli_usage(command, "of signatures the first is kept; leave --keep out");
+        return cli_usage(command, "signatures always keep the first; leave --keep out");
     if (cli_reading_fits_signatures(deduper->job, &values->reading) != NIGH_OK) return cli_fail(deduper->job);
     return CLI_DONE;
 }
@@ -344,14 +344,13 @@ static bool loss_allowed(const struct deduper *deduper) {
     const char *be = lost == 1 ? "is" : "are";
     if (lost == 0) return true;
     if (deduper->values->reading.allow_loss) {
-        cli_error(deduper->job,
-                  "%s of the input %s missing from the output: too large, cut off, damaged or not to be read",
+        cli_error(deduper->job, "%s of the input %s missing from the output: too large, cut off, damaged or unreadable",
                   cli_counted(lost, "record", "records").text, be);
         return true;
     }
     cli_error(deduper->job,
-              "nothing was written: %s of the input would be missing, being too large, cut off, damaged or not to be "
-              "read; --allow-loss goes on without %s, --max-document N raises the limit",
+              "nothing was written: %s of the input would be missing: too large, cut off, damaged or unreadable; "
+              "--allow-loss goes on without %s, --max-document N raises the limit",
               cli_counted(lost, "record", "records").text, lost == 1 ? "it" : "them");
     return false;
 }

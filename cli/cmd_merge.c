@@ -80,7 +80,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_merge = {
     .name = "merge",
-    .summary = "merge the segments of a collection into one, without deleted documents",
+    .summary = "merge all segments of a collection, dropping deleted documents",
     .usage = usage,
     .description = description,
     .examples = examples,

@@ -315,13 +315,13 @@ static int check_options(const struct cli_job *job, const struct plan_values *va
     if ((job->operand_count == 1) == (values->rows != NULL))
         return cli_usage(job->command, "give -n N or a COLLECTION");
     if (job->operand_count == 1 && values->bits.given)
-        return cli_usage(job->command, "a COLLECTION says itself how wide it is; leave --bits out");
+        return cli_usage(job->command, "a COLLECTION has its own width; leave --bits out");
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
     const int index = check_index(job, values);
     if (index != CLI_DONE) return index;
     if (values->matched != NULL && values->find != NIGH_FIND_ANY)
-        return cli_usage(job->command, "--matched goes with --find any: who wants all does not stop at a match");
+        return cli_usage(job->command, "--matched goes with --find any, which stops at a match");
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     return CLI_DONE;

@@ -263,7 +263,7 @@ static nigh_status ask(struct term_searcher *searcher, char *text) {
     nigh_status status = nigh_terms_search(searcher->terms, &query, &answer, &job->error);
     if (status != NIGH_OK) {
         if (job->error.reason == NIGH_REASON_NEEDS_VERIFY)
-            cli_set_error(job, status, "", "'-word' takes --verify: a filter cannot tell that a word is not there");
+            cli_set_error(job, status, "", "'-word' needs --verify: a filter cannot tell that a word is not there");
         return status;
     }
     nigh_terms_answer_describe(answer, &info);
@@ -297,7 +297,7 @@ static void refuse(struct term_searcher *searcher, const char *why) {
     if (searcher->refused++ < REFUSALS_SHOWN)
         cli_error(searcher->job, "%s: line %llu: %s", path, (unsigned long long)searcher->line, why);
     else if (searcher->refused == REFUSALS_SHOWN + 1)
-        cli_error(searcher->job, "more queries cannot be asked; they are counted, but not shown");
+        cli_error(searcher->job, "more invalid queries are counted, but not shown");
 }
 
 static nigh_status ask_line(struct term_searcher *searcher, char *line, size_t length) {

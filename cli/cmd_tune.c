@@ -445,7 +445,7 @@ static void print_json(const struct tuning_job *tuning, bool stored) {
 static int say_unmet(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
     if (!tuning->result.met)
-        cli_error(job, "what was asked for cannot be had; the best is a recall of %.4f and a CDR of %.4f at %s a query",
+        cli_error(job, "the targets cannot be met; the best is a recall of %.4f and a CDR of %.4f at %s a query",
                   tuning->tuning.recall, tuning->tuning.cdr, cli_time(tuning->tuning.median).text);
     else
         cli_error(job, "to tell it within +-%s takes a sample of %s", tuning->values->within,
@@ -475,7 +475,7 @@ static int finish(struct tuning_job *tuning) {
         "queries of any kind", "queries that are signatures", "queries that are documents or texts",
         "queries that are compared in some of their bits", "documents and texts, which are ranked by weights"};
     if (store)
-        cli_note(job, "stored: 'nigh search' goes by it for %s", kinds[tuning->tuning.asked]);
+        cli_note(job, "stored: 'nigh search' uses it for %s", kinds[tuning->tuning.asked]);
     else
         cli_note(job, "not stored; it would be for %s", kinds[tuning->tuning.asked]);
     return CLI_DONE;
@@ -513,7 +513,7 @@ static int tune(struct tuning_job *tuning) {
 
 static int forget(struct cli_job *job) {
     if (nigh_tuning_remove(job->context, job->operands[0], &job->error) != NIGH_OK) return cli_fail(job);
-    cli_note(job, "'nigh search' goes by what is usual");
+    cli_note(job, "'nigh search' uses its defaults");
     job->stats.complete = true;
     return CLI_DONE;
 }

@@ -72,7 +72,7 @@ static int merge(struct cli_job *job, nigh_vocabulary **parts) {
 static int run_merge(struct cli_job *job) {
     const struct merge_values *values = job->values;
     if (job->operand_count == 0) return cli_usage(job->command, "no VOCABULARY given");
-    if (values->output == NULL) return cli_usage(job->command, "say by -o FILE where the counts go");
+    if (values->output == NULL) return cli_usage(job->command, "give -o FILE for the counts");
     if (cli_vocabulary_place(job, "-o", values->output) != CLI_DONE) return CLI_ERROR;
     nigh_vocabulary **parts = calloc(job->operand_count, sizeof(nigh_vocabulary *));
     if (parts == NULL) {

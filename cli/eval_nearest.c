@@ -248,7 +248,7 @@ static bool make_settings(struct nearest *nearest) {
                 for (size_t b = 0; b < budget_count; b++)
                     if (!add_setting(nearest, breadths[i], admits[j], efforts[l], budgets[b])) return false;
     if (nearest->setting_count > 0) return true;
-    (void)cli_usage(nearest->job->command, "there is no --breadth up to which --admit could be");
+    (void)cli_usage(nearest->job->command, "no --breadth is as large as --admit");
     return false;
 }
 

@@ -150,7 +150,7 @@ static bool set_rank(const struct cli_job *job, const struct cli_search_values *
         return false;
     }
     if (!cli_search_ranks(out->method) || out->probe == NIGH_PROBE_DIRECTED) {
-        (void)cli_usage(job->command, "--rank weighted cannot be had so: leave out %s",
+        (void)cli_usage(job->command, "--rank weighted does not go with this: leave out %s",
                         out->probe == NIGH_PROBE_DIRECTED ? "--probe directed"
                                                           : "--method, or give --method exact, columns or graph");
         return false;

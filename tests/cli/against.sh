@@ -83,7 +83,7 @@ printf 'far\tffffffffffffffff\n' | "$NIGH" index -q far.nigh -
 expect 0 ANY ANY -- "$NIGH" against -r 3 --stats s.json far.nigh two.hex
 [[ $(wc -l < .out) == 3002 ]] || fail "$(wc -l < .out) matches"
 contains s.json '"untold":3000'
-contains .err '3,000 more matches are not told'
+contains .err '3,000 more matches are not listed'
 
 # ------------------------------------------------------------------- methods --
 
@@ -263,7 +263,7 @@ for place in crowd.nigh copies.chunks; do
     expect 0 ANY ANY -- "$NIGH" against -r "$([[ $place == crowd.nigh ]] && echo 3 || echo 64)" --max-matches 1000 \
         --output tsv --stats s.json $place many.hex
     [[ $(wc -l < .out) == 40000 ]] || fail "$(wc -l < .out) matches"
-    contains .err 'not told: of each document the nearest are, up to --max-matches'
+    contains .err 'not listed: of each document the nearest are, up to --max-matches'
 done
 contains s.json '"untold":1'
 
@@ -280,7 +280,7 @@ try 'nigh against --help'" -- "$NIGH" against -r 3 --method tables --blocks 4 c.
 expect 2 '' "nigh against: '--first' is now '--find first'
 try 'nigh against --help'" -- "$NIGH" against -r 3 --first c.nigh new.hex
 expect 2 '' ANY -- "$NIGH" against -r 3 --find some c.nigh new.hex
-expect 2 '' "nigh: 1 of 4 blocks find all within 3 bits, not 5: ask for a radius up to 3, or permit that what is farther may be missed (approximate)
+expect 2 '' "nigh: 1 of 4 blocks find all within 3 bits, not 5: ask for a radius up to 3, or allow it to miss some that are farther (approximate)
 nigh: give more --blocks, a smaller --radius, or --approximate, which may miss some" \
     -- "$NIGH" against -r 5 --find any --method tables --blocks 4 --leading 1 c.nigh new.hex
 for method in scan tables auto; do
