@@ -177,7 +177,7 @@ extern const char *const cli_split_names[];
     CLI_TEXT(0, "vocabulary", (at) + offsetof(struct cli_signing, vocabulary), "FILE", \
              "weigh by the counts in FILE ('nigh sign --make-vocabulary') instead of a first pass over the input"), \
     CLI_NUMBER(0, "vocabulary-memory", (at) + offsetof(struct cli_signing, memory), "BYTES", 65536, \
-               UINT64_C(1) << 40, "1G", "for counting words: exact up to so much memory, a sketch beyond")
+               UINT64_C(1) << 40, "1G", "for counting words: exact up to this much memory, a sketch beyond")
 #define CLI_HASHING_OPTIONS(at) \
     CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
                "for topsig: a word touches one in N bits (default 21)"), \
