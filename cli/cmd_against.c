@@ -395,7 +395,7 @@ static int bear_same_id(const struct against *against, const nigh_against_docume
     const char *more = before + 1 == SAME_IDS_SHOWN ? "; more such are counted, not shown" : "";
     const struct cli_shown id = cli_shown(document->id, document->id_length);
     if (!against->info.texts || against->values->reading.strict) {
-        cli_error(job, "the id '%s' is there already; nothing was added", id.text);
+        cli_error(job, "the id '%s' already exists; nothing was added", id.text);
         return CLI_ERROR;
     }
     if (before >= SAME_IDS_SHOWN || job->common->quiet) return CLI_DONE;
@@ -403,7 +403,7 @@ static int bear_same_id(const struct against *against, const nigh_against_docume
         cli_error(job, "the id '%s' is there with another text; added as '%s~...%.3s'%s", id.text, id.text,
                   document->added_id + document->added_id_length - 3, more);
     else
-        cli_error(job, "not added: the id '%s' is there already%s", id.text, more);
+        cli_error(job, "not added: the id '%s' already exists%s", id.text, more);
     return CLI_DONE;
 }
 

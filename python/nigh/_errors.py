@@ -46,7 +46,7 @@ class NotFoundError(NighError, LookupError):
 
 
 class ExistsError(NighError):
-    """It is there already."""
+    """It already exists."""
 
 
 class BusyError(NighError):

@@ -242,7 +242,7 @@ class Collection:
         if os.path.exists(path):
             from ._errors import ExistsError
 
-            raise ExistsError(f"'{os.fsdecode(path)}' is there already; open it, and add to it")
+            raise ExistsError(f"'{os.fsdecode(path)}' already exists; open it, and add to it")
         add(path, data, **options)
         return cls(path)
 

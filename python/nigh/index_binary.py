@@ -170,7 +170,7 @@ class IndexBinary:
     def write(self, path: Path) -> None:
         """Copies it to a collection at a path, which must not exist."""
         if os.path.exists(path):
-            raise ExistsError(f"'{os.fsdecode(path)}' is there already")
+            raise ExistsError(f"'{os.fsdecode(path)}' already exists")
         if self._collection is None:
             raise InvalidError("an index without rows is not written")
         if self._living is not None:

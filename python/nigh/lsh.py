@@ -90,7 +90,7 @@ class MinHashLSH:
         new: set[Hashable] = set()
         for key, _ in many:
             if key in self._sets or key in new:
-                raise ExistsError(f"the key {key!r} is there already")
+                raise ExistsError(f"the key {key!r} already exists")
             new.add(key)
         for (key, minhash), bands in zip(many, self._keys([minhash for _, minhash in many])):
             for band in bands:

@@ -148,7 +148,7 @@ def index(
     _check_column(df, id, "the id", None)
     place = os.path.abspath(os.fspath(path))
     if os.path.exists(place):
-        raise ExistsError(f"'{place}' is there already")
+        raise ExistsError(f"'{place}' already exists")
     if shards < 1:
         raise InvalidError(f"{shards} shards; there has to be one")
     signer = {

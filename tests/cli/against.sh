@@ -57,7 +57,7 @@ same all.hex single.hex
 
 # An id that is there with other bits: nothing of signatures is added.
 printf 'n\t0f0f0f0f0f0f0f0f\na\tf0f0f0f0f0f0f0f0\n' > clash.hex
-expect_unchanged c.nigh 2 '' "nigh: the id 'a' is there already; nothing was added" \
+expect_unchanged c.nigh 2 '' "nigh: the id 'a' already exists; nothing was added" \
     -- "$NIGH" against -r 3 --add c.nigh clash.hex
 
 # More than a thousand equal ones whose first repeats an earlier one: all of them do.
@@ -174,7 +174,7 @@ for scheme in simhash minhash; do # by bits alone
     "$NIGH" index -q --scheme $scheme "${bits_alone[@]}" $scheme.nigh old.jsonl || fail index
     expect_unchanged $scheme.nigh 0 $'copy\tone\t0\tcollection\nagain\tfresh\t0\tinput' '' \
         -- "$NIGH" against -q --output tsv $scheme.nigh new.jsonl
-    expect 0 ANY "nigh: not added: the id 'two' is there already
+    expect 0 ANY "nigh: not added: the id 'two' already exists
 4 documents against 2 of '$scheme.nigh' within $([[ $scheme == simhash ]] && echo 3 || echo 36) bits: 1 there, 1 repeats an earlier one of the input, 2 new, 1 added; all within them (scan), texts not verified; # s (#/s)" \
         -- "$NIGH" against --add --new fresh.txt $scheme.nigh new.jsonl
     expect 0 '' '' -- "$NIGH" check -q $scheme.nigh

@@ -125,7 +125,7 @@ expect 0 '{"id":"p","new":true,"cluster":"p"}
 {"id":"q","new":false,"match":"p","distance":1,"cluster":"p"}
 {"id":"r","new":true,"cluster":"r"}
 {"line":4,"error":"'"'z'"' in column 1 is not a hex digit"}
-{"id":"p","new":true,"added":false,"why":"the id is there already"}' '' \
+{"id":"p","new":true,"added":false,"why":"the id already exists"}' '' \
     -- "$NIGH" against -q --add --stream --bits 64 --format hex --radius 3 h.nigh rows.hex
 expect 2 '' ANY -- "$NIGH" against -q --add --stream h.nigh rows.hex # without a radius
 

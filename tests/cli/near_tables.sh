@@ -28,7 +28,7 @@ expect 0 ANY ANY -- "$NIGH" check a.nigh
 expect 0 '' ANY -- "$NIGH" index none.nigh --lists tables --threads 3
 cmp -s a.nigh/tables-*1 none.nigh/tables-*1 || fail 'threads make other tables'
 expect_unchanged none.nigh 0 '' ANY -- "$NIGH" index none.nigh --lists tables
-contains .err 'tables are there already: '
+contains .err 'tables already exist: '
 
 # The answers of the scan, for any threads and batches, and it is said; without them a search says how to get some.
 for k in '' '-k 2'; do
