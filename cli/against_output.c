@@ -299,7 +299,7 @@ static void note_outcome(const struct against *against, const char *method, cons
              cli_digits((uint64_t)job->stats.rate).text, skipped);
     if (info->untold > 0)
         cli_note(job,
-                 "%s not told: %s, and of more than 1,000 equal new ones that repeat an earlier one, one match each",
+                 "%s not listed: %s, and of more than 1,000 equal new ones that repeat an earlier one, one match each",
                  cli_counted(info->untold, "more match is", "more matches are").text,
                  against->values->max_matches.given ? "of each document the nearest are, up to --max-matches"
                                                     : "of each document all that are in the collection are");

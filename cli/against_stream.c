@@ -329,7 +329,7 @@ static int print_new(struct stream *stream, const nigh_live_answer *answer) {
     struct cli_sink *out = stream->job->out;
     cli_sink_text(out, ",\"new\":true");
     if (answer->number == NIGH_ALL_64) {
-        cli_sink_text(out, ",\"added\":false,\"why\":\"the id is there already\"");
+        cli_sink_text(out, ",\"added\":false,\"why\":\"the id already exists\"");
         return CLI_DONE;
     }
     const int code = answer->id_taken ? print_id(stream, "added_as", answer->number) : CLI_DONE;

@@ -5,14 +5,14 @@
 static const char *const usage[] = {"[OPTION]... COLLECTION OTHER...", NULL};
 
 static const char *const description[] = {
-    "Adds all documents of the OTHER collections to COLLECTION, which is made where it is not there. Their files are "
+    "Adds all documents of the OTHER collections to COLLECTION, which is made if it does not exist. Their files are "
     "copied as they are, with slice lists, tables, graphs and columns: nothing is signed or built again. OTHER stays "
-    "as "
-    "it is, and can be removed afterwards.",
-    "So several machines can make one collection. All parts must be signed alike: by the same scheme and options, and "
-    "where words are weighed, with the same vocabulary. Count the words of each part by 'nigh sign --make-vocabulary', "
-    "put the counts together by 'nigh vocabulary merge', and give the result to each 'nigh index' as --vocabulary.",
-    "Every checksum of OTHER is compared first, and no id may be there twice. After an error COLLECTION is as it was.",
+    "as it is, and can be removed afterwards.",
+    "So several machines can make one collection. All parts must be signed in the same way: with the same scheme and "
+    "options and, if words are weighted, the same vocabulary. Count the words of each part with 'nigh sign "
+    "--make-vocabulary', add up the counts with 'nigh vocabulary merge', and give the result to each 'nigh index' as "
+    "--vocabulary.",
+    "Every checksum of OTHER is verified first, and no id may occur twice. After an error COLLECTION is unchanged.",
     NULL,
 };
 

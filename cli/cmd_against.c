@@ -33,51 +33,51 @@ _Static_assert(NIGH_WEAK_GAUSSIAN == 0 && NIGH_WEAK_LINEAR == 1, "and these too"
 
 static const struct cli_option options[] = {
     CLI_FLAG(0, "add", PLACE(add),
-             "add those that matched nothing, all of them at once; makes the collection where there is none"),
+             "add the inputs that matched nothing, all at once; makes the collection if there is none"),
     CLI_FLAG(0, "stream", PLACE(stream),
-             "with --add: read lines as they come, and answer each on standard output once what is new is on the disk"),
+             "with --add: read lines as they come, and answer each on standard output; a new document is on the disk "
+             "before its answer"),
     CLI_CHOICE(0, "sync", PLACE(sync), "WHEN", sync_names, "group",
-               "with --stream: one sync for a group of lines, for each new document, or none until the end"),
-    CLI_NUMBER(0, "group", PLACE(group), "N", 1, 1000000, "1024",
-               "with --stream: lines that are answered together, at most"),
+               "with --stream: sync once for a group of lines, for each new document, or only with a segment"),
+    CLI_NUMBER(0, "group", PLACE(group), "N", 1, 1000000, "1024", "with --stream: answer at most N lines together"),
     CLI_NUMBER(0, "delay", PLACE(delay), "MS", 0, 60000, "0",
-               "with --stream: milliseconds that a line waits for others; 0: lines that are there go together"),
+               "with --stream: how many milliseconds a line waits for others; 0: only lines that have already come are "
+               "answered together"),
     CLI_NUMBER(0, "log-size", PLACE(log_size), "BYTES", 4096, UINT64_C(1) << 40, "64M",
-               "with --stream: a larger log becomes a segment"),
+               "with --stream: a log larger than this becomes a segment"),
     CLI_TEXT('o', NULL, PLACE(records), "FILE",
              "write the records of those that matched nothing to FILE, byte for byte in the form of the input; "
-             "compressed by its ending .gz, .zst, .xz or .bz2"),
-    CLI_TEXT(0, "new", PLACE(new_path), "FILE",
-             "write the ids of those that matched nothing to FILE, one a line; with --add of those that were added"),
+             "compressed if FILE ends in .gz, .zst, .xz or .bz2"),
+    CLI_TEXT(
+        0, "new", PLACE(new_path), "FILE",
+        "write the ids of those that matched nothing to FILE, one a line; with --add the ids of those that were added"),
     CLI_TEXT(0, "threshold", PLACE(threshold), "T",
-             "of a collection that --add makes: documents whose sets of features have a Jaccard index of T or more are "
-             "near-copies (default 0.8); one that is there says itself"),
+             "for a collection that --add makes: documents whose sets of features have a Jaccard index of T or more "
+             "are near-copies (default 0.8); an existing collection keeps its own"),
     CLI_FLAG(0, "no-verify", PLACE(no_verify),
-             "take candidates at their word, by their bits alone, without reading texts: faster, and some of what is "
-             "then called there is not"),
-    CLI_FLAG(0, "fail-if-new", PLACE(fail_if_new), "exit with 1 where something is new"),
-    CLI_FLAG(0, "fail-if-found", PLACE(fail_if_found), "exit with 1 where something is there already"),
+             "trust the bits, without comparing texts: faster, but some matches are wrong"),
+    CLI_FLAG(0, "fail-if-new", PLACE(fail_if_new), "exit with 1 if something is new"),
+    CLI_FLAG(0, "fail-if-found", PLACE(fail_if_found), "exit with 1 if something is not new"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER", "where temporary files go (default $TMPDIR, else /tmp)"),
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "what differs in at most BITS bits is the same (default 3 in 64 bits of simhash, 36 in 256 of minhash, "
-               "and in proportion; of others it must be given)"),
+               "documents match if they differ in at most BITS bits (default 3 in 64 bits of simhash, 36 in 256 of "
+               "minhash, and in proportion; must be given for other signatures)"),
     CLI_CHOICE(0, "find", PLACE(find), "WHAT", cli_find_names, "all",
-               "all: every match of each; first: the one that was added first; any: whichever comes up first, and "
-               "looking ends with it"),
+               "for each document: all: every match; first: the one that was added first; any: the first one found, "
+               "and then stop"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the matches"),
-    CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
-               "how to look; auto is the fastest that 'nigh plan' predicts, and misses nothing unless --recall "
-               "allows it"),
+    CLI_CHOICE(
+        0, "method", PLACE(method), "METHOD", method_names, "auto",
+        "how to search; auto is the fastest that 'nigh plan' predicts, and misses nothing unless --recall allows it"),
     CLI_TEXT(0, "recall", PLACE(recall), "X",
-             "finding so much of what is there is enough, such as 0.95; below 1 psm may be used (default 1; 0.95 with "
+             "this share of the matches is enough, such as 0.95; below 1 psm may be used (default 1; 0.95 with "
              "--method psm)"),
-    CLI_TEXT(
-        0, "memory", PLACE(memory), "BYTES",
-        "for what is looked up and what was found, such as 500M or 2G; more goes to temporary files. By default what "
-        "is looked up takes what it needs, and what was found 256M; the inputs' own signatures and ids, and one "
-        "document's matches, come on top"),
+    CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
+             "memory for the lookup structure and the matches, such as 500M or 2G; what does not fit goes to temporary "
+             "files. By default the lookup structure takes what it needs, and matches 256M; the signatures and ids of "
+             "the inputs, and the matches of one document, come on top"),
     CLI_NUMBER(0, "max-matches", PLACE(max_matches), "N", 1, NIGH_ALL_64, NULL,
-               "of each document tell the N nearest in the collection, and count the others (default all)"),
+               "report the N nearest matches of each document in the collection, and count the others (default all)"),
     CLI_NUMBER(0, "blocks", PLACE(blocks), "Z", 2, 64, NULL,
                "with --method tables: blocks the bits are cut into; with --leading"),
     CLI_NUMBER(0, "leading", PLACE(leading), "X", 1, 63, NULL,
@@ -94,10 +94,10 @@ static const struct cli_option options[] = {
              "with --method psm and --find any: load signatures of 64 bits without their numbers, 4 bytes less for "
              "each; the output then does not name what is matched"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
-               "with --add: keep so much of the beginning of a document, to show it in answers"),
+               "with --add: keep this much of the beginning of a document, to show it in answers"),
     CLI_TEXT(0, "keep-keys", PLACE(keep_keys), "KEY,KEY,...",
-             "of JSON and CSV, with --add: a collection that is made keeps what each document has under these keys, "
-             "dotted paths or columns, for 'nigh search --where'; one that is there says itself"),
+             "for JSON and CSV, with --add: a new collection keeps the values under these keys, dotted paths or "
+             "columns, for 'nigh search --where'; an existing collection has its own keys"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
@@ -109,47 +109,46 @@ static const char *const usage[] = {"[OPTION]... COLLECTION INPUT...", "[OPTION]
 
 static const char *const description[] = {
     "Says which of the inputs are already in the collection, nearly or exactly, and with --add adds the others. INPUT "
-    "is "
-    "documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents are signed as "
-    "those of the collection were.",
-    "The new ones are taken one after the other, and each is held against the collection and against the new ones "
-    "before it that matched nothing themselves; so of two copies in one input the second is told. With --add those "
-    "that "
-    "matched nothing are added in one commit, all of them or, after an error, none.",
+    "is documents or signatures in any format that 'nigh index' reads, or '-' for standard input. Documents are signed "
+    "like those of the collection.",
+    "The inputs are taken one after the other. Each is compared with the collection, and with the inputs before it "
+    "that matched nothing; so of two copies in one input the second is reported. With --add those that matched nothing "
+    "are added in one commit, all of them or, after an error, none.",
     "A collection that --add makes is one for near-copies: it keeps the texts, packed, and every match is verified by "
-    "them, as 'nigh dedup' does. Who does this day after day has kept what one 'nigh dedup --keep first' over all days "
-    "keeps, to the document. Collections made otherwise have bits alone, and matches by these are not verified.",
-    "-o and --new are on the disk under their names before the commit is made. Killed in between, run it again: the "
-    "lists then begin with what was added and not told.",
-    "COLLECTION may also be a file of chunks: 64-bit signatures sorted on the disk, which are read once for all the "
-    "inputs and never loaded; a file that ends in .chunks is made by --add, where there is none or an empty one. It "
-    "holds no ids, so that matches go by number. How its first documents are signed, by --scheme and the options that "
-    "go with it (simhash where none is given), it records with the vocabulary or the model, and later ones are signed "
-    "the same; other options are refused. A file that an older nigh made does not say it, and gets a warning.",
-    "--stream is for programs that ask of one document after the other, through a pipe: a line of JSON in, of a "
-    "collection of signatures a line of hex, and a line of JSON out. What is answered as new is in a log on the disk; "
-    "the log becomes a segment when it is large, and at the end. Killed at any moment, the next --stream takes up the "
-    "log that was left; until then others cannot add to the collection.",
-    "The exit code is 0 where it did what was asked, whether something matched or not; --fail-if-new and "
-    "--fail-if-found are for scripts.",
+    "them, as 'nigh dedup' does. Done day after day, this keeps exactly the documents that one 'nigh dedup --keep "
+    "first' over all days keeps. Other collections have only bits, and their matches are not verified.",
+    "-o and --new are complete on the disk before the commit is made. If the command is killed in between, run it "
+    "again: the lists then begin with what was added and not reported.",
+    "COLLECTION may also be a file of chunks: 64-bit signatures sorted on the disk, which are read once for all inputs "
+    "and never loaded. If the file does not exist or is empty, and its name ends in .chunks, --add makes it. It holds "
+    "no ids, so matches go by number. It records how its first documents were signed, by --scheme and its options "
+    "(default simhash), with the vocabulary or the model, and later documents are signed in the same way; other "
+    "options are refused. A file made by an older nigh does not record this, and gets a warning.",
+    "--stream is for programs that ask about one document after the other, through a pipe: a line of JSON in (for a "
+    "collection of signatures a line of hex), and a line of JSON out. A document that is answered as new is in a log "
+    "on the disk; the log becomes a segment when it is large, and at the end. After a kill at any moment, the next "
+    "--stream takes up the log; until then other commands cannot add to the collection.",
+    "The exit code is 0 on success, whether something matched or not; --fail-if-new and --fail-if-found are for "
+    "scripts.",
     NULL,
 };
 
 static const char *const output_paragraphs[] = {
-    "jsonl: an object for each match, {\"id1\", \"id2\", \"distance\"}: the new one, the one it matches, and the bits "
-    "in which they differ; \"input\":true where that is an earlier one of the input. Of near-copies also "
-    "\"similarity\", the Jaccard index, and \"cluster\": what is kept for it, which stays the same from day to day. In "
-    "the order of the input, the nearest first, matches of the collection before those of the input; of near-copies "
-    "one "
-    "match each, the one that was added first.",
-    "tsv: the same with tabs between: id1, id2, distance, collection or input, and of near-copies similarity.",
-    "With --without-numbers, a match of the collection has no \"id2\", and of tsv that field is empty.",
+    "jsonl: an object for each match, {\"id1\", \"id2\", \"distance\"}: the new document, the one it matches, and how "
+    "many bits differ; \"input\":true if that is an earlier one of the input. For near-copies also \"similarity\", the "
+    "Jaccard index, and \"cluster\": the document kept for it, which stays the same from day to day. In the order of "
+    "the input, the nearest first, matches of the collection before those of the input; for near-copies one match "
+    "each, the one that was added first.",
+    "tsv: the same with tabs between: id1, id2, distance, collection or input, and for near-copies similarity.",
+    "With --without-numbers, a match of the collection has no \"id2\", and in tsv that field is empty.",
     "With --stream, an object for each line: {\"id\", \"new\":true, \"cluster\"}, or {\"id\", \"new\":false, "
-    "\"match\", \"distance\", \"similarity\", \"cluster\"}, of bits without similarity; \"added_as\" where the id is "
-    "there with another text; {\"line\", \"error\"} for a line that is no document. Blank lines have no answer.",
-    "Without ids, old and new ones go by their numbers from 0. Of more than 1,000 new ones that are equal, and repeat "
-    "an earlier one of the input, one match of each is told. A near-copy collection adds a document whose id is there "
-    "with another text as ID~ and 8 digits made of its text, and says so; others tell it, and do not add it.",
+    "\"match\", \"distance\", \"similarity\", \"cluster\"}, for signatures without similarity; \"added_as\" if the "
+    "collection has the id with another text; {\"line\", \"error\"} for a line that is not a document. Blank lines get "
+    "no answer.",
+    "Without ids, old and new documents go by their numbers from 0. If more than 1,000 new documents are equal, and "
+    "repeat an earlier one of the input, one match of each is reported. If the id of a new document belongs to another "
+    "text, a collection for near-copies adds it as ID~ and 8 digits made from its text, and says so; other collections "
+    "report it, and do not add it.",
     NULL,
 };
 
@@ -168,10 +167,10 @@ static const struct cli_section *const details[] = {&output_section, &method_sec
 
 static const struct cli_example examples[] = {
     {"nigh against --add news.nigh today.jsonl -o new.jsonl > seen.jsonl", "every day: what is new, and add it"},
-    {"nigh against news.nigh today.jsonl", "which of today's articles are there already"},
+    {"nigh against news.nigh today.jsonl", "which of today's articles it has already"},
     {"nigh against --new fresh.txt news.nigh today.jsonl > seen.jsonl", "the ids of the others, without adding them"},
     {"nigh against --radius 5 --output tsv prints.nigh more.npy", "signatures of your own, within 5 bits"},
-    {"crawler | nigh against --add --stream seen.nigh", "answers each page, as it comes: new, or what it copies"},
+    {"crawler | nigh against --add --stream seen.nigh", "answer each page as it comes: new, or which one it copies"},
     {"nigh against --add --method psm crawl.chunks batch-17.warc.gz", "a crawler's batch against a file on disk"},
     {NULL, NULL},
 };
@@ -203,7 +202,7 @@ static int check_signing(const struct against *against, const nigh_signer_option
         signing->density.given || signing->min_terms.given ||
         (signing->max_terms.given && signing->max_terms.value != held->max_terms) || signing->features != NULL ||
         signing->vocabulary != NULL)
-        return cli_usage(job->command, "'%s' says itself how documents are signed; options for that go with chunks",
+        return cli_usage(job->command, "'%s' decides how documents are signed; options for that go with chunks",
                          against->path);
     return CLI_DONE;
 }
@@ -396,7 +395,7 @@ static int bear_same_id(const struct against *against, const nigh_against_docume
     const char *more = before + 1 == SAME_IDS_SHOWN ? "; more such are counted, not shown" : "";
     const struct cli_shown id = cli_shown(document->id, document->id_length);
     if (!against->info.texts || against->values->reading.strict) {
-        cli_error(job, "the id '%s' is there already; nothing was added", id.text);
+        cli_error(job, "the id '%s' already exists; nothing was added", id.text);
         return CLI_ERROR;
     }
     if (before >= SAME_IDS_SHOWN || job->common->quiet) return CLI_DONE;
@@ -404,7 +403,7 @@ static int bear_same_id(const struct against *against, const nigh_against_docume
         cli_error(job, "the id '%s' is there with another text; added as '%s~...%.3s'%s", id.text, id.text,
                   document->added_id + document->added_id_length - 3, more);
     else
-        cli_error(job, "not added: the id '%s' is there already%s", id.text, more);
+        cli_error(job, "not added: the id '%s' already exists%s", id.text, more);
     return CLI_DONE;
 }
 
@@ -435,8 +434,8 @@ static int check_loss(const struct against *against) {
     const uint64_t lost = against->info.lost;
     if (lost == 0 || against->values->reading.allow_loss) return CLI_DONE;
     cli_error(against->job,
-              "nothing was %s: %s of the input could not be read, being too large, cut off or damaged; --allow-loss "
-              "goes on without %s",
+              "nothing was %s: %s of the input could not be read: too large, cut off or damaged; --allow-loss goes on "
+              "without %s",
               against->values->add ? "added" : "written", cli_counted(lost, "record", "records").text,
               lost == 1 ? "it" : "them");
     return CLI_ERROR;

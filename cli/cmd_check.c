@@ -6,32 +6,29 @@
 
 const struct cli_option cli_check_options[] = {
     CLI_FLAG(0, "tidy", offsetof(struct cli_check_values, tidy),
-             "where nothing is damaged, remove what writers left that were killed, and say what"),
+             "if nothing is damaged, remove what killed writers left behind, and say what"),
     CLI_FLAG(0, "repair", offsetof(struct cli_check_values, repair),
-             "write a damaged log anew with all of it that can be read, and say what was lost"),
+             "rewrite a damaged log with all its readable records, and say what was lost"),
     CLI_END,
 };
 
 static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... FILE.chunks", NULL};
 
 static const char *const description[] = {
-    "Reads all files of a collection and compares every checksum, range and order. Each problem is a line on standard "
-    "error that names the file and the place; the exit code is 0 where there is none and 2 where there is one.",
-    "Slice lists, tables, graphs and columns are checked too, and held against the signatures. Where nothing else is "
-    "damaged "
-    "no "
-    "document is lost: 'nigh index' with --lists slices, --lists tables, --graph or --columns, and without an INPUT, "
-    "makes them anew.",
-    "Files left over from a commit that was cut short are no problem: no reader looks at them, and the next 'nigh "
-    "index' removes them, or --tidy does. Term signature files are checked as well, as by 'nigh terms check', and "
-    "files of "
-    "chunks, whose first problem is named by its offset.",
+    "Reads all files of a collection and checks every checksum, range and order. Each problem is a line on standard "
+    "error that names the file and the place; the exit code is 0 without a problem and 2 with one.",
+    "Slice lists, tables, graphs and columns are checked too, and compared with the signatures. If nothing else is "
+    "damaged no document is lost: 'nigh index' with --lists slices, --lists tables, --graph or --columns, and without "
+    "an INPUT, makes them again.",
+    "Files left over from an interrupted commit are no problem: no reader looks at them, and the next 'nigh index', or "
+    "--tidy, removes them. Term signature files are checked as well, as by 'nigh terms check', and files of chunks, "
+    "whose first problem is named by its offset.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
-    {"nigh check corpus.nigh", "read everything and compare every checksum"},
-    {"nigh check --tidy corpus.nigh", "and remove what a killed 'nigh index' left"},
+    {"nigh check corpus.nigh", "read everything and verify every checksum"},
+    {"nigh check --tidy corpus.nigh", "and remove what a killed 'nigh index' left behind"},
     {"nigh check --quiet corpus.nigh || restore-backup", "in a script"},
     {NULL, NULL},
 };

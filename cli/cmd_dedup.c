@@ -26,13 +26,13 @@ _Static_assert(NIGH_DEDUP_MINHASH == 0 && NIGH_DEDUP_EXACT == 1 && NIGH_DEDUP_SI
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE",
-             "write what is kept to FILE, in the form of the input; compressed where the name ends in .gz, .zst, .xz "
-             "or .bz2; '-' is standard output"),
+             "write what is kept to FILE, in the form of the input; compressed if the name ends in .gz, .zst, .xz or "
+             ".bz2; '-' is standard output"),
     CLI_FLAG(0, "annotate", PLACE(annotate),
-             "remove nothing: write all documents as JSON lines, each with \"nigh_cluster\" (the id of the one that "
-             "is kept for it) and \"nigh_keep\" added; those it has already are replaced"),
+             "remove nothing: write all documents as JSON lines, with \"nigh_cluster\" (the id of the document kept "
+             "for this one) and \"nigh_keep\" added; existing keys of these names are replaced"),
     CLI_TEXT(0, "report", PLACE(report), "FILE",
-             "write a page about it all, for a browser: figures, clusters, and pairs side by side"),
+             "write a page for a browser: figures, clusters, and pairs side by side"),
     CLI_TEXT(0, "clusters", PLACE(clusters), "FILE",
              "write JSON lines {\"id\", \"cluster\", \"keep\", \"number\", \"cluster_number\"}, one for each document"),
     CLI_TEXT(0, "pairs", PLACE(pairs), "FILE",
@@ -41,24 +41,26 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "pairs-per-cluster", PLACE(pairs_per_cluster), "WHICH", pairs_names, "all",
                "all: every pair that is alike; tree: for each document that goes, the one with the document kept"),
     CLI_NUMBER(0, "pairs-limit", PLACE(pairs_limit), "N", 1, NIGH_ALL_64, NULL,
-               "with all: look at about N pairs that are there only to be listed (default 20 a document, 2 million at "
-               "least); beyond it, documents of large groups are listed with some of the others, and how many pairs "
-               "were left out is told. What is kept does not depend on it"),
+               "with all: compare at most about N pairs only to list them (default 20 for each document, at least 2 "
+               "million); beyond that, documents of large groups are listed with some of the others, and a message "
+               "says how many pairs were left out. What is kept does not depend on it"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "minhash",
                "how near-copies are found: minhash misses a few in a thousand, exact none; simhash goes by the bits of "
                "64-bit signatures"),
     CLI_CHOICE_OR_FILE(0, "scheme", PLACE(scheme), PLACE(signing.model), "SCHEME", scheme_names, "auto",
                        "with --method simhash: which signatures to compare; a model is one that 'nigh train' made"),
     CLI_TEXT(0, "threshold", PLACE(threshold), "X",
-             "alike are documents that share so large a part of their features, above 0 and up to 1 (default 0.8)"),
+             "documents are alike if they share at least this part of their features (Jaccard index), above 0 and up "
+             "to 1 (default 0.8)"),
     CLI_NUMBER(0, "distance", PLACE(distance), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "with --method simhash, and for files of signatures: those are alike that differ in at most BITS bits "
+               "with --method simhash, and for files of signatures: two are alike if they differ in at most BITS bits "
                "(default 3 of 64, 36 of 256, and in proportion)"),
-    CLI_FLAG(0, "no-verify", PLACE(no_verify),
-             "take candidates at their word and do not compare texts: faster, and some of what goes is no near-copy"),
+    CLI_FLAG(
+        0, "no-verify", PLACE(no_verify),
+        "trust the hashes and do not compare texts: faster, but some of the removed documents are not near-copies"),
     CLI_CHOICE(0, "cluster", PLACE(cluster), "RULE", cluster_names, "kept",
-               "kept: whatever goes is itself alike to the one that stays; components: whatever pairs connect; "
-               "complete: all of a cluster are alike to each other"),
+               "kept: every document that goes is alike to the one that stays; components: all documents that pairs "
+               "connect; complete: all documents of a cluster are alike to each other"),
     CLI_TEXT(0, "keep", PLACE(keep), "WHICH",
              "which of a cluster stays: first, longest, shortest, or score:KEY, the highest number under a key of the "
              "JSON (default first)"),
@@ -71,30 +73,32 @@ static const struct cli_option options[] = {
                "a row count, which raw ones cannot say and others only in whole bytes"),
     CLI_SEED_OPTION(PLACE(signing)),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
-             "use so much, such as 500M or 4G, and sort in files beyond it (default half of what the machine has)"),
+             "use this much memory, such as 500M or 4G; what does not fit is sorted in files (default half of the "
+             "machine's memory)"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "FOLDER",
-             "where these files are, and the copy of a pipe (default $TMPDIR, else /tmp)"),
+             "where to put these files, and the copy of a pipe (default $TMPDIR, else /tmp)"),
     CLI_NUMBER(0, "budget", PLACE(budget), "N", 2, UINT32_MAX, NULL,
                "compare at most N documents of one group of candidates with each other (default 2000); larger groups "
-               "are counted and told"),
+               "are counted and reported"),
     CLI_TEXT(0, "work", PLACE(work), "FOLDER",
-             "work in stages, whose files are in FOLDER: the same output, in less memory, by several processes, and "
-             "what was done is not done again"),
+             "work in stages, with files in FOLDER: the same output in less memory, by several processes; finished "
+             "tasks are not done again"),
     CLI_FLAG(0, "plan", PLACE(plan), "with --work: make the plan, say what each stage needs, and stop"),
     CLI_TEXT(0, "stage", PLACE(stage), "NAME",
              "with --work: do one task, --shard I/N, of a stage: sign, copies, postings, buckets, pairs, components, "
              "sets, verify, or rewrite, which writes what is kept of a shard of the inputs to -o FILE"),
     CLI_NUMBER(0, "shards", PLACE(shards), "N", 1, NIGH_MAX_SHARDS, NULL,
-               "with --work and inputs: cut every stage into N tasks (default 1)"),
-    CLI_NUMBER(0, "processes", PLACE(processes), "N", 1, 1024, NULL,
-               "with --work: do the tasks of a stage in N processes at a time, which share threads and memory"),
+               "with --work and inputs: divide every stage into N tasks (default 1)"),
+    CLI_NUMBER(
+        0, "processes", PLACE(processes), "N", 1, 1024, NULL,
+        "with --work: run N tasks of a stage at a time, each in its own process; they share --threads and --memory"),
     CLI_FLAG(0, "slurm", PLACE(slurm),
              "with --work and -o: write scripts for Slurm to FOLDER/slurm, a job array for each stage and submit.sh, "
              "which submits them. With '{}' in the name of -o each shard writes a file, its number in place of '{}'"),
     CLI_FLAG(0, "submit", PLACE(submit), "with --slurm: run submit.sh"),
     CLI_LIST(0, "sbatch", PLACE(sbatch), "OPTION",
-             "with --slurm: give OPTION to sbatch, such as --partition=long; may be given again. It comes before what "
-             "the scripts say of memory and time"),
+             "with --slurm: give OPTION to sbatch, such as --partition=long; may be given more than once. It overrides "
+             "the scripts' own memory and time"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -110,39 +114,39 @@ static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
 static const char *const description[] = {
     "Finds documents that are nearly the same, and writes the input without them. INPUT is anything that 'nigh index' "
     "reads; '-' is standard input. The output has the form of the input: every line of JSON or text byte for byte, "
-    "WARC records and TREC documents whole, several inputs one after the other. Of pages and plain files it is JSON "
+    "WARC records and TREC documents whole, several inputs one after the other. For pages and plain files it is JSON "
     "lines {\"id\", \"text\"}.",
-    "Two documents are alike where they share at least four fifths (--threshold) of all runs of three words "
-    "(--features) that either has: their Jaccard index. Candidates are found by hashing and then compared by text, so "
-    "that what goes is certain to be a near-copy of what stays. Of each cluster the first document stays (--keep).",
-    "Nothing is lost that was not shown to be a copy: records without text, malformed lines and empty ones stay where "
-    "they are. What cannot be written again, being too large, cut off or damaged, is an error unless --allow-loss is "
-    "given; so is a file that was named and is binary. The inputs are read two or three times and must not change "
-    "meanwhile; the output takes its name when it "
-    "is whole. Same inputs, same output, whatever the threads and the memory.",
-    "Files of signatures are taken too: those within --distance bits are alike, and what is kept is written as "
+    "Two documents are alike if they share at least four fifths (--threshold) of all runs of three words (--features) "
+    "that either has: their Jaccard index. Candidates are found by hashing and then compared by text, so what goes is "
+    "certain to be a near-copy of what stays. The first document of each cluster stays (--keep).",
+    "Only proven copies are removed: records without text, malformed lines and empty ones stay where they are. A "
+    "record that cannot be written again, because it is too large, cut off or damaged, is an error unless --allow-loss "
+    "is given; so is a binary file that you named. The inputs are read two or three times and must not change "
+    "meanwhile; the output gets its name once it is complete. Same inputs, same output, whatever the threads and the "
+    "memory.",
+    "INPUT may also be files of signatures: those within --distance bits are alike, and what is kept is written as "
     "signatures, in the format of the name or of the input.",
-    "The exit code is 0 where there were documents, 1 where there were none, 2 after an error.",
+    "The exit code is 0 if there were documents, 1 if there were none, 2 after an error.",
     NULL,
 };
 
 static const char *const method_paragraphs[] = {
     "minhash: exact copies by hash; then 256 min-wise hashes of each document in 32 bands of 8. Documents that agree "
-    "in a band are candidates where few of their 256 bits differ and their lengths fit.",
+    "in a band are candidates if few of their 256 bits differ and their lengths fit.",
     "exact: a join of the sets of features by their rarest members. Misses nothing, and takes longer the lower the "
     "threshold.",
     "simhash: documents whose simhash differs in at most --distance bits. Fast, and finds less: at 3 of 64 bits a "
     "quarter to a half of the near-copies.",
     "With --scheme learned:FILE the signatures of --method simhash are those of a model. Candidates are then documents "
-    "of one kind, and of these the near-copies go, as ever; with --no-verify all of a kind go but one.",
+    "of one kind, and near-copies among these go, as always; with --no-verify all documents of a kind but one go.",
     NULL,
 };
 
 static const char *const cluster_paragraphs[] = {
-    ("kept: documents are taken by the order of --keep; one that is alike to a document that stays goes with it. Of a "
-     "chain in which a and c are alike to b but not to each other, a and c stay."),
+    ("kept: documents are taken in the order of --keep; one that is alike to a document that stays joins its cluster "
+     "and goes. Of a chain in which a and c are alike to b but not to each other, a and c stay."),
     "components: documents connected by pairs, however far apart the ends are.",
-    "complete: a document joins the first cluster to all of which it is alike.",
+    "complete: a document joins the first cluster in which it is alike to all documents.",
     "Ties of --keep go to the earlier document.",
     NULL,
 };
@@ -152,16 +156,15 @@ static const char *const stage_paragraphs[] = {
     "the output is the same to the byte for any number of shards. '--plan --shards N' makes the plan, which keeps the "
     "other options; then each stage has N tasks ('components' one), which may run at the same time, on any machine "
     "that sees the folder and the inputs by the same names. A stage begins once all tasks of the one before it are "
-    "done. '--work FOLDER -o FILE' does what is left of all of it and writes the output.",
-    "A task whose file is there, whole and sound, does nothing; a file that is damaged or another plan's is made "
-    "again. "
+    "done. '--work FOLDER -o FILE' runs whatever is left and writes the output.",
+    "A task whose file exists and is sound does nothing; a file that is damaged or of another plan is made again. "
     "Inputs that have changed since the plan was made are refused. The folder can be removed afterwards.",
-    "--slurm writes the job arrays for it; each begins once all tasks of the one before it have ended well. Memory is "
-    "asked for by the plan, with --memory (default 1G) for sorting. A task that is killed, or whose machine goes down, "
-    "goes back to the queue. After an error the rest is taken from the queue; submit again once the reason is gone.",
-    "Without --work, documents that would take more than --memory go in stages by themselves where stages do what is "
-    "asked for, in a folder beside the output, or in --temporary, that is removed afterwards.",
-    "Stages are for --method minhash, and for -o alone; docs/cluster.md says what each does, and what it costs.",
+    "--slurm writes the job arrays for it; each begins once all tasks of the one before it have succeeded. Memory is "
+    "requested by the plan, with --memory (default 1G) for sorting. A task that is killed, or whose machine goes down, "
+    "goes back to the queue. After an error the rest is removed from the queue; submit again once the cause is gone.",
+    "Without --work, documents that would take more than --memory are processed in stages too, if stages support all "
+    "options given, in a folder beside the output, or in --temporary, that is removed afterwards.",
+    "Stages support only --method minhash and -o; docs/cluster.md says what each stage does, and what it costs.",
     NULL,
 };
 
@@ -174,10 +177,10 @@ static const struct cli_example examples[] = {
     {"nigh dedup news.jsonl -o clean.jsonl", "the first of each group of near-copies"},
     {"nigh dedup crawl-*.warc.gz -o clean.warc.gz --report report.html", "and a page to look at"},
     {"nigh dedup --threshold 0.7 --keep longest pages/ -o clean.jsonl", "more of them; the longest text stays"},
-    {"nigh dedup --annotate --keep score:rating in.jsonl -o out.jsonl", "decide yourself"},
+    {"nigh dedup --annotate --keep score:rating in.jsonl -o out.jsonl", "remove nothing, but say what would go"},
     {"nigh dedup --pairs - --features chars:8 sources/", "near-copies in source code, as pairs"},
     {"nigh dedup fingerprints.npy --distance 4 -o distinct.npy", "signatures of your own"},
-    {"nigh dedup --work w --shards 8 --processes 2 in-*.jsonl -o out.jsonl", "in stages; goes on after a crash"},
+    {"nigh dedup --work w --shards 8 --processes 2 in-*.jsonl -o out.jsonl", "in stages; continues after a crash"},
     {"nigh dedup --work w --shards 64 --slurm --submit in-*.jsonl -o out.jsonl", "the same on a cluster"},
     {NULL, NULL},
 };
@@ -300,9 +303,9 @@ static int check_kind(const struct deduper *deduper) {
     if (values->threshold != NULL) return cli_usage(command, "signatures go by --distance, not by --threshold");
     if (is_compressed(values->output))
         return cli_usage(command, "signatures are not compressed; name '%s' without its ending", values->output);
-    if (values->annotate) return cli_usage(command, "signatures cannot be annotated; take --clusters");
+    if (values->annotate) return cli_usage(command, "signatures cannot be annotated; use --clusters");
     if (values->keep != NULL && strcmp(values->keep, "first") != 0)
-        return cli_usage(command, "of signatures the first is kept; leave --keep out");
+        return cli_usage(command, "signatures always keep the first; leave --keep out");
     if (cli_reading_fits_signatures(deduper->job, &values->reading) != NIGH_OK) return cli_fail(deduper->job);
     return CLI_DONE;
 }
@@ -341,14 +344,13 @@ static bool loss_allowed(const struct deduper *deduper) {
     const char *be = lost == 1 ? "is" : "are";
     if (lost == 0) return true;
     if (deduper->values->reading.allow_loss) {
-        cli_error(deduper->job,
-                  "%s of the input %s missing from the output: too large, cut off, damaged or not to be read",
+        cli_error(deduper->job, "%s of the input %s missing from the output: too large, cut off, damaged or unreadable",
                   cli_counted(lost, "record", "records").text, be);
         return true;
     }
     cli_error(deduper->job,
-              "nothing was written: %s of the input would be missing, being too large, cut off, damaged or not to be "
-              "read; --allow-loss goes on without %s, --max-document N raises the limit",
+              "nothing was written: %s of the input would be missing: too large, cut off, damaged or unreadable; "
+              "--allow-loss goes on without %s, --max-document N raises the limit",
               cli_counted(lost, "record", "records").text, lost == 1 ? "it" : "them");
     return false;
 }

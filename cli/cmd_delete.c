@@ -23,22 +23,22 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... COLLECTION ID...", "--ids FILE [OPTION]... COLLECTION", NULL};
 
 static const char *const description[] = {
-    "Deletes the documents of these ids: from then on no search, no export and no other command finds them. In a "
+    "Deletes the documents with these ids: from then on no search, no export and no other command finds them. In a "
     "collection whose documents have no ids, ID is the number of a document. '-' in place of an ID reads ids from "
     "standard input.",
-    "All of them go in one commit: whoever reads the collection sees all of them or none. The signatures stay in "
-    "their files, which never change, until their segment is merged, "
-    "which the commit does itself once more than half of it is deleted.",
-    "An id that is not there is told on standard error, and the others are deleted all the same; the exit code is 1 "
-    "then. To put a new text in the place of a document, use 'nigh index --replace'.",
+    "All are deleted in one commit: readers see all of them deleted, or none. The signatures stay in their files, "
+    "which never change, until their segment is merged; the commit does that itself once more than half of a segment "
+    "is deleted.",
+    "An id that the collection does not have is reported on standard error; the others are still deleted, and the exit "
+    "code is 1. To replace a document by a new text, use 'nigh index --replace'.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
     {"nigh delete corpus.nigh page-17 page-18", "two documents"},
-    {"nigh delete corpus.nigh --ids gone.txt", "those in a file, one id a line"},
+    {"nigh delete corpus.nigh --ids gone.txt", "the ids in a file, one a line"},
     {"nigh search corpus.nigh --id spam -r 3 --output tsv | cut -f 2 | nigh delete corpus.nigh -",
-     "what is near to one"},
+     "everything near one document"},
     {NULL, NULL},
 };
 

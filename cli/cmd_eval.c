@@ -4,8 +4,8 @@
 #include "evaluator.h"
 
 static const char *const description[] = {
-    "Measures on your own documents what can be expected of signatures, searches and filters, and which setting fits "
-    "them. No document and no collection is changed.",
+    "Measures on your own documents what to expect of signatures, searches and filters, and which setting fits them. "
+    "It changes no document and no collection.",
     NULL,
 };
 

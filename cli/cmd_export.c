@@ -28,11 +28,10 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... COLLECTION -o FILE", NULL};
 
 static const char *const description[] = {
-    "Writes the signature of every document, copies included and deleted ones not, in the order in which the documents "
-    "were added, as .npy, "
-    ".u8bin, raw or hex. Only hex carries the ids; --ids writes them beside the others. Metadata is not "
-    "exported.",
-    "A file that was there is replaced once the new one is whole.",
+    "Writes the signature of every document, including copies but not deleted ones, in the order in which the "
+    "documents were added, as .npy, .u8bin, raw or hex. Only hex carries the ids; --ids writes them beside the others. "
+    "Metadata is not exported.",
+    "An existing file is replaced once the new one is complete.",
     NULL,
 };
 

@@ -18,34 +18,32 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_TEXT(0, "ids", PLACE(ids), "FILE", "for signatures: read the ids from FILE, one a line; for one INPUT"),
     CLI_TEXT(0, "binarise", PLACE(binarise), "HOW",
-             "of floats, as .npy, such as embeddings: a bit of each column, 1 where the value is above 0 (sign), above "
-             "the mean or median of the column, or above the numbers in an .npy FILE; the collection keeps them"),
-    CLI_TEXT(
-        0, "threshold", PLACE(threshold), "T",
-        "with --scheme minhash, of a new collection: keep texts and keys, so that 'nigh against' verifies near-copies "
-        "of a Jaccard index of T or more (default 0.8; 0: keep bits alone)"),
+             "for floats in .npy, such as embeddings: make one bit of each column, 1 if the value is above 0 (sign), "
+             "above the mean or median of the column, or above the numbers in an .npy FILE; the collection keeps these "
+             "thresholds"),
+    CLI_TEXT(0, "threshold", PLACE(threshold), "T",
+             "with --scheme minhash, for a new collection: keep texts and keys, so that 'nigh against' verifies "
+             "near-copies with a Jaccard index of T or more (default 0.8; 0: keep only bits)"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
-               "for documents: keep so much of the beginning, to show it in answers"),
+               "for documents: keep this much of the beginning, to show it in answers"),
     CLI_FLAG(0, "keep-weights", PLACE(keep_weights),
-             "for documents: keep how sure each bit is, a byte for each, which matching methods can use; a collection "
-             "that has them goes on keeping them"),
-    CLI_FLAG(
-        0, "keep-masks", PLACE(keep_masks),
-        "for topsig documents: keep which bits each touches, for a graph of masks later; as much as the signatures "
-        "take. --graph keeps them by itself"),
+             "for documents: keep how sure each bit is, one byte for each bit, for methods that use it; a collection "
+             "that has weights keeps them for new documents too"),
+    CLI_FLAG(0, "keep-masks", PLACE(keep_masks),
+             "for topsig documents: keep which bits each document touches, for a graph of masks later; takes as much "
+             "space as the signatures. --graph implies it"),
     CLI_TEXT(0, "keep-keys", PLACE(keep_keys), "KEY,KEY,...",
-             "of JSON and CSV: keep what each document has under these keys, dotted paths or columns, to search among "
-             "some documents with --where; a collection has the keys that it was made with"),
-    CLI_FLAG(
-        0, "replace", PLACE(replace),
-        "a document whose id is there already takes the place of that one, which is deleted by the same commit; of "
-        "those given with one id the first counts"),
+             "for JSON and CSV: keep the values under these keys, dotted paths or columns, for --where of 'nigh "
+             "search'; the keys of a collection cannot change later"),
+    CLI_FLAG(0, "replace", PLACE(replace),
+             "if the collection has a document with the same id, replace it, in one commit; of several inputs with one "
+             "id the first counts"),
     CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", cli_list_names, "auto",
-               "what makes searching fast: slice lists; tables for near-copies, by which nothing within a few bits is "
-               "missed; sorted tables, which are smaller and may miss some; by default what is large enough gets what "
-               "its width calls for"),
+               "what to build for fast searches: slice lists; tables for near-copies, which miss nothing within a few "
+               "bits; sorted tables, which are smaller and may miss some; auto: what suits the width, if enough "
+               "signatures are added"),
     CLI_NUMBER(0, "slice-width", PLACE(slice_width), "BITS", NIGH_MIN_SLICE_WIDTH, NIGH_MAX_SLICE_WIDTH, NULL,
-               "of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
+               "width of the slices of --lists slices (default: by the number of signatures, see 'nigh plan')"),
     CLI_NUMBER(
         'r', "radius", PLACE(radius), "BITS", 1, NIGH_MAX_WIDTH_BITS, NULL,
         "with --lists tables or sorted: for near-copies at most BITS bits away (default 3 of 64 bits, 6 of 128)"),
@@ -55,18 +53,18 @@ static const struct cli_option options[] = {
                "with --lists tables: blocks that must be equal; exact up to a radius of Z - X (default 1)"),
     CLI_NUMBER(0, "rotations", PLACE(rotations), "N", 1, 3, NULL,
                "with --lists sorted: tables, each sorted by other bits first (default 1)"),
-    CLI_FLAG(0, "no-tables", PLACE(no_tables), "make no tables, and remove those that are there"),
+    CLI_FLAG(0, "no-tables", PLACE(no_tables), "make no tables, and remove existing ones"),
     CLI_FLAG(0, "columns", PLACE(columns),
-             "the signatures on their side, a second copy of them, by which texts are answered several times as fast, "
-             "and exactly; topsig documents get them unasked where 32,768 signatures or more are added"),
-    CLI_FLAG(0, "no-columns", PLACE(no_columns), "make no columns, and remove those that are there"),
+             "store a second copy of the signatures by column, which answers texts several times as fast, and exactly; "
+             "the default for topsig documents if at least 32,768 signatures are added"),
+    CLI_FLAG(0, "no-columns", PLACE(no_columns), "make no columns, and remove existing ones"),
+    CLI_FLAG(0, "graph", PLACE(graph),
+             "build a graph of near neighbours, which makes searching faster still; for a million signatures it takes "
+             "a minute or two on one core"),
+    CLI_FLAG(0, "no-graph", PLACE(no_graph), "remove existing graphs"),
     CLI_FLAG(
-        0, "graph", PLACE(graph),
-        "a graph of near neighbours, which makes searching faster still; it takes a minute or two for a million on one "
-        "core"),
-    CLI_FLAG(0, "no-graph", PLACE(no_graph), "remove the graphs that are there"),
-    CLI_FLAG(0, "no-merge", PLACE(no_merge),
-             "leave what is added a segment of its own, also where there are ten of about its size; see 'nigh merge'"),
+        0, "no-merge", PLACE(no_merge),
+        "do not merge what is added with other segments, even if there are ten of about its size; see 'nigh merge'"),
     CLI_SIGNING_OPTIONS(PLACE(signing)),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_PASSAGE_LIMIT_OPTION(PLACE(reading)),
@@ -78,47 +76,48 @@ static const char *const usage[] = {
     "--columns|--no-columns [OPTION]... COLLECTION", "--graph|--no-graph [OPTION]... COLLECTION", NULL};
 
 static const char *const description[] = {
-    "Makes the collection, or adds to it where it is there. INPUT is documents: files, folders with all that is in "
-    "them, tar and zip archives, any of them compressed (gz, zst, xz, bz2); as plain text, JSON lines, HTML, WARC, WET "
-    "or TREC. Or it is signatures: .npy (uint8, rows by bytes; or floats, with --binarise), .u8bin, raw rows (with "
-    "--bits), lines of hex digits "
-    "(\"ID<TAB>hex\" or \"hex\"), or a TopSig .sig file. '-' is standard input. The format is found by looking; "
-    "--format overrides.",
-    "Documents are signed by --scheme and its options. The collection remembers them, so that what is added later and "
-    "what is asked is signed alike. Weights by likelihood (the default of topsig) and tf-idf need to know how common "
-    "each word is: the inputs are read twice, or the counts come from --vocabulary. They too are kept, and so is the "
-    "model of learned:FILE: later commands need not name it.",
-    "Documents go by their ids: a key, a URI or a DOCNO where the format has one, else the path. Signatures have ids "
-    "from the file, from --ids, or, where there are none, numbers from 0. Either all documents of a collection have "
-    "ids, all different, or none has. A document whose id is there already is skipped, counted and said; a row of "
-    "signatures then ends the command.",
+    "Makes the collection, or adds to it if it exists. INPUT is documents: files, folders with everything in them, tar "
+    "and zip archives, also compressed (gz, zst, xz, bz2); as plain text, JSON lines, HTML, WARC, WET or TREC. Or it "
+    "is signatures: .npy (uint8, rows by bytes; or floats, with --binarise), .u8bin, raw rows (with --bits), lines of "
+    "hex digits (\"ID<TAB>hex\" or \"hex\"), or a TopSig .sig file. '-' is standard input. The format is recognised; "
+    "--format overrides it.",
+    "Documents are signed by --scheme and its options. The collection remembers them, so that later documents and "
+    "queries are signed in the same way. Weights by likelihood (the default of topsig) and tf-idf need to know how "
+    "common each word is: the inputs are read twice, or the counts come from --vocabulary. The collection also keeps "
+    "these counts, and the model of learned:FILE: later commands need not name them.",
+    "Documents go by their ids: a key, a URI or a DOCNO if the format has one, else the path. Signatures have ids from "
+    "the file or from --ids; without either, they are numbered from 0. Either all documents of a collection have ids, "
+    "all different, or none has. A document whose id the collection already has is skipped, reported and counted; for "
+    "a row of signatures this is an error.",
     "Malformed parts of documents (a bad line of JSON, a broken member of an archive, bytes that are not UTF-8) are "
-    "skipped, said and counted. Otherwise all inputs are added at once or, after an error, none. While one command "
-    "writes others may read; a second writer is refused.",
-    "Slice lists tell for each part of a signature who else has it, so that a search need not compare every one. With "
-    "--lists auto what is added gets them where it has 65,536 different signatures or more, of 128 bits or more. They "
-    "are made once the documents are safe, in files of their own. Without an INPUT, --lists slices makes them for a "
-    "collection that is there, or makes them anew in another --slice-width, and --lists none removes them.",
+    "skipped, reported and counted. Apart from these, all inputs are added at once or, after an error, none. While one "
+    "command writes, others may read; a second writer is refused.",
+    "Slice lists tell for each part of a signature which others have the same part, so that a search need not compare "
+    "all. With --lists auto they are made if at least 65,536 different signatures of 128 bits or more are added. They "
+    "are made once the documents are safe, in files of their own. Without an INPUT, --lists slices makes them for an "
+    "existing collection, or makes them again with another --slice-width, and --lists none removes them.",
     "Tables find near-copies: all documents within --radius bits, without comparing every one ('nigh search --radius', "
-    "'nigh against'). With --lists auto what is added gets them where it has 16,384 different signatures or more of 64 "
-    "to 128 bits, simhash, learned or of your own; four tables of 64 bits take 33 bytes a signature. --lists sorted "
-    "makes a sorted table instead, 12 to 13 bytes a signature, which needs to know how sure each bit of a query is and "
-    "finds 95 of 100 near-copies: '--method tables' asks for it. Without an INPUT they are made for a collection that "
-    "is there; --no-tables, and --lists none, remove them.",
-    "With --graph every segment gets a graph of near neighbours, in a file of its own, where it has none: a search "
-    "walks along it to ever nearer signatures. It too is made of a collection that is there where no INPUT is given. "
-    "What is added later is not in it until --graph is given again. 'nigh info' tells which share of the ten nearest "
-    "of a signature it knows. Texts ask a topsig collection in some of the bits only, those that their words touch: "
-    "where it is kept which these are (--keep-masks, which --graph implies, or --keep-weights), the graph is one of "
-    "masks, made in the bits that each document touches, and leads to far more of what is near in these.",
+    "'nigh against'). With --lists auto they are made if at least 16,384 different signatures of 64 to 128 bits are "
+    "added, simhash, learned or your own; four tables of 64 bits take 33 bytes a signature. --lists sorted makes a "
+    "sorted table instead, 12 to 13 bytes a signature, which needs to know how sure each bit of a query is, and finds "
+    "95 of 100 near-copies: '--method tables' uses it. Without an INPUT they are made for an existing collection; "
+    "--no-tables, and --lists none, remove them.",
+    "With --graph every segment without one gets a graph of near neighbours, in a file of its own: a search walks "
+    "along it to ever nearer signatures. Without an INPUT, graphs are made for an existing collection. Documents that "
+    "are added later are not in the graph until --graph is given again. 'nigh info' shows which share of the ten "
+    "nearest of a signature the graph knows. A text as a query on a topsig collection counts only some of the bits, "
+    "those that its words touch. If the collection keeps which bits each document touches (--keep-masks, which --graph "
+    "implies, or --keep-weights), the graph is one of masks: it compares these bits only, and so finds far more of the "
+    "documents nearest to a text.",
     NULL,
 };
 
 static const char *const document_paragraphs[] = {
-    "plain: a document a file, whatever is in it.",
-    "lines: a document a line; only where asked for.",
-    "jsonl: an object a line; the text is at --text-key, the id at --id-key. Objects without text are counted.",
-    "html: title and visible text of a page; the character set is taken from its mark, its meta or what it looks like.",
+    "plain: each file is a document, whatever is in it.",
+    "lines: each line is a document; only if you ask for it.",
+    "jsonl: one object a line; the text is under --text-key, the id under --id-key. Objects without text are counted.",
+    "html: title and visible text of a page; the character set is taken from its byte order mark, from its meta "
+    "element, or guessed.",
     "warc: responses and conversions, so WET files too; the id is the target URI.",
     "trec: everything between <DOC> and </DOC>; the id is the DOCNO.",
     NULL,
@@ -129,11 +128,11 @@ static const char *const format_paragraphs[] = {
     "8 bytes is padding, and a row in which it is set is an error.",
     "npy: a NumPy array of dtype uint8 and shape [documents, bytes of a row], in C order; with --binarise of float16, "
     "float32 or float64 and shape [documents, bits].",
-    "Means and medians of --binarise are taken over all inputs of the first 'nigh index'. The collection keeps them: "
-    "what is added later and what is asked is cut at the same places, and need not name them.",
+    "Means and medians of --binarise are taken over all inputs of the first 'nigh index'. The collection keeps them "
+    "for later documents and queries, which need not name them.",
     "u8bin: two little-endian 32-bit numbers, the documents and the bytes of a row; then the rows.",
     "raw: the rows and nothing else; --bits says how long one is.",
-    "hex: a document a line, two digits a byte, or the id, a tab and the digits.",
+    "hex: one document a line: two digits a byte, or the id, a tab and the digits.",
     "topsig: the .sig files that TopSig writes.",
     NULL,
 };
@@ -146,15 +145,16 @@ static const struct cli_example examples[] = {
     {"nigh index corpus.nigh crawl/*.warc.gz", "make a collection of the pages of a crawl, or add to it"},
     {"nigh index notes.nigh ~/notes", "everything in a folder"},
     {"nigh index news.nigh news.jsonl.zst --scheme minhash --text-key body", "for finding near-copies"},
-    {"nigh index news.nigh news.jsonl --scheme learned:news.model", "by what 'nigh train' learned from labels"},
-    {"nigh index news.nigh corrected.jsonl --replace", "new texts for ids that are there"},
+    {"nigh index news.nigh news.jsonl --scheme learned:news.model",
+     "with a model that 'nigh train' learned from labels"},
+    {"nigh index news.nigh corrected.jsonl --replace", "replace documents that have the same ids"},
     {"nigh index corpus.nigh signatures.npy", "signatures of your own; documents go by number"},
     {"nigh index images.nigh embeddings.npy --binarise median", "embeddings: a bit for each dimension"},
     {"nigh index corpus.nigh hashes.raw --format raw --bits 256 --ids names.txt", "rows without a header, with names"},
     {"zcat pages.hex.gz | nigh index corpus.nigh -", "from standard input"},
-    {"nigh index corpus.nigh --lists slices --slice-width 18", "slice lists for what is there"},
+    {"nigh index corpus.nigh --lists slices --slice-width 18", "slice lists for an existing collection"},
     {"nigh index pages.nigh --lists tables --radius 4", "tables for near-copies at most 4 bits away"},
-    {"nigh index corpus.nigh --graph", "a graph for what is there"},
+    {"nigh index corpus.nigh --graph", "a graph for an existing collection"},
     {NULL, NULL},
 };
 

@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "output", offsetof(struct info_values, output), "FORM", output_names, "table",
                "the form of the answer"),
     CLI_NUMBER(0, "top", offsetof(struct info_values, top), "N", 0, UINT32_MAX, "20",
-               "show the N features of a model that count most; of a model in a collection only where given"),
+               "show the N features of a model that count most; for a model in a collection only if given"),
     CLI_FLAG(0, "plot", offsetof(struct info_values, plot),
              "also draw how far documents of a collection are from each other, which reads its signatures"),
     CLI_NUMBER(0, "sample", offsetof(struct info_values, sample), "N", 2, CLI_PLOT_SAMPLE_MOST, "256",
@@ -49,21 +49,19 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... COLLECTION", "[OPTION]... MODEL", "[OPTION]... FILE.chunks", NULL};
 
 static const char *const description[] = {
-    "Shows how many documents and distinct signatures a collection holds, how wide they are, by which scheme they were "
-    "made, what room they take, its segments, the slice lists of each, its columns, of graphs which share of the "
-    "ten nearest they know, and of keys that are kept how many documents have a value and how many distinct ones there "
-    "are. Reads headers, and the values of keys: damage elsewhere is found by 'nigh check'.",
-    "Of a model that 'nigh train' made: how it was learned, and the features that count most. A weight is how much a "
-    "feature moves the bits of a document that has it; where a feature has a coefficient for each bit it is their root "
-    "mean square, and the bits that it moves most are shown, from 0, with + where it speaks for 1.",
-    "Of a term signature file: the same as 'nigh terms info'. Of a file of chunks: its signatures, chunks, bytes for "
-    "each signature, and how they were made, where it says so.",
-    "--plot draws two histograms of distances: of any two documents of a sample, which hardly ever have to do with "
-    "each "
-    "other, and of each of these and its nearest in the whole collection, found by comparing all. Under it stand the "
-    "medians, the distance within which one pair in 1,000 is, and how many documents have their nearest there. A "
-    "radius "
-    "for near-copies belongs between the two hills. Bars are blocks on a terminal of UTF-8, else '#'.",
+    "Shows how many documents and distinct signatures a collection has, their width and scheme, and how much space "
+    "they take; its segments with their slice lists, columns and graphs, and which share of the ten nearest a graph "
+    "knows; and for each kept key how many documents have a value, and how many distinct values there are. Reads only "
+    "headers and the values of keys: 'nigh check' finds damage elsewhere.",
+    "For a model of 'nigh train': how it was learned, and the features that count most. A weight is how much a feature "
+    "moves the bits of a document that has it. If a feature has a coefficient for each bit, the weight is their root "
+    "mean square, and the bits that it moves most are shown, from 0, with + if it moves them towards 1.",
+    "For a term signature file: the same as 'nigh terms info'. For a file of chunks: its signatures, chunks, bytes for "
+    "each signature, and how they were made, if the file says so.",
+    "--plot draws two histograms of distances: between any two documents of a sample, which are hardly ever related, and "
+    "between each of these and its nearest in the whole collection, found by comparing all. Below them stand the "
+    "medians, the distance within which one pair in 1,000 lies, and how many documents have their nearest there. A "
+    "radius for near-copies belongs between the two hills. Bars are blocks on a UTF-8 terminal, else '#'.",
     NULL,
 };
 

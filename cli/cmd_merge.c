@@ -9,7 +9,7 @@ struct merge_values {
 
 static const struct cli_option options[] = {
     CLI_FLAG(0, "tiered", offsetof(struct merge_values, tiered),
-             "only what 'nigh index' would merge by itself: segments of about the same size, once there are ten"),
+             "merge only what 'nigh index' would merge by itself: segments of about the same size, once there are ten"),
     CLI_END,
 };
 
@@ -18,19 +18,19 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", NULL};
 static const char *const description[] = {
     "Each 'nigh index' adds a segment to the collection, and a search visits every segment. This writes them as one, "
     "in their order. Deleted documents are left out, and their space comes back. Ids, metadata, weights, texts, "
-    "vocabulary and model stay as they are. Slice lists, tables, a graph and columns are made anew where the largest "
+    "vocabulary and model stay as they are. Slice lists, tables, a graph and columns are made again if the largest "
     "segment has them, which can take long.",
-    "It is rarely needed: 'nigh index' merges ten segments of about the same size by itself, so that a collection of "
-    "any history has few. Segments of which some keep weights or texts and others do not stay apart.",
+    "It is rarely needed: 'nigh index' merges ten segments of about the same size by itself, so a collection has few "
+    "segments whatever its history. Segments that keep weights or texts are not merged with segments that do not.",
     "Readers are not disturbed. Those that are open keep the state they have, and the old files take space until the "
-    "last of them has ended. The checksums of what is merged are compared first. While it runs the disk holds both the "
+    "last of them has ended. The checksums of what is merged are verified first. While it runs the disk holds both the "
     "old segments and the new one. After an error the collection is as it was; after a kill, as it was or merged.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
-    {"nigh merge corpus.nigh", "one segment, without what was deleted"},
-    {"nigh merge --tiered corpus.nigh", "only what is worth it"},
+    {"nigh merge corpus.nigh", "one segment, without deleted documents"},
+    {"nigh merge --tiered corpus.nigh", "only what pays off"},
     {NULL, NULL},
 };
 
@@ -80,7 +80,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_merge = {
     .name = "merge",
-    .summary = "make the segments of a collection one, without what was deleted",
+    .summary = "merge all segments of a collection, dropping deleted documents",
     .usage = usage,
     .description = description,
     .examples = examples,

@@ -33,17 +33,17 @@ static const char *const output_names[] = {"jsonl", "tsv", NULL};
 
 static const struct cli_option options[] = {
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "pairs at most BITS bits apart; may be left out where the signatures are made for near-copies"),
+               "list pairs at most BITS bits apart; optional for signatures made for near-copies"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the answer"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N pairs"),
     CLI_NUMBER(0, "copies", PLACE(copies), "N", 1, UINT32_MAX, "1000",
-               "of more than N equal signatures, only the pairs with the first are given"),
+               "if more than N signatures are equal, list only the pairs with the first"),
     CLI_AMONG_OPTIONS(PLACE(among), PLACE(where)),
     CLI_FLAG(0, "numbers", PLACE(numbers), "call documents by their number, from 0, not by their id"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
-             "take no more memory than this, such as 500M or 2G; what does not fit is sorted on disk (default half of "
-             "what the machine has)"),
+             "use at most this much memory, such as 500M or 2G; what does not fit is sorted on disk (default half of "
+             "the machine's memory)"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "the folder for temporary files (default $TMPDIR, else /tmp)"),
     CLI_END,
 };
@@ -54,12 +54,12 @@ static const char *const description[] = {
     "Lists every pair of documents whose signatures differ in at most --radius bits: within a COLLECTION, or between "
     "its documents and those of an OTHER that was made in the same way. Nothing is missed. Pairs are ordered by the "
     "first document, then the second, as they were added.",
-    "Without --radius it is 3 for simhash of 64 bits, where more brings in strangers, and for minhash as many bits as "
-    "documents that share four fifths of their features seldom exceed: 36 of 256, and in proportion. For other "
-    "signatures it must be given.",
-    "With --among or --where only some documents count, of two collections those of the first.",
-    "The signatures are compared, not the texts: 'nigh dedup' compares these too, and decides what to keep.",
-    "The exit code is 1 where there is no pair.",
+    "The default --radius is 3 for simhash of 64 bits, where a larger one brings unrelated documents. For minhash it "
+    "is the number of bits that documents that share four fifths of their features seldom exceed: 36 of 256, and in "
+    "proportion. For other signatures it must be given.",
+    "With --among or --where only some documents count; with two collections, some of the first.",
+    "Signatures are compared, not texts: 'nigh dedup' also compares texts, and decides what to keep.",
+    "The exit code is 1 if there is no pair.",
     NULL,
 };
 
@@ -78,7 +78,7 @@ static const struct cli_example examples[] = {
     {"nigh pairs pages.nigh > pairs.jsonl", "the near-copies among pages signed by simhash or minhash"},
     {"nigh pairs photos.nigh --radius 6 --output tsv", "image hashes of your own, at most 6 bits apart"},
     {"nigh pairs news.nigh --where 'year = 2024'", "among the documents of a year"},
-    {"nigh pairs new.nigh old.nigh", "which of the new are near which of the old"},
+    {"nigh pairs new.nigh old.nigh", "which new documents are near which old ones"},
     {"nigh pairs --memory 2G --temporary /scratch huge.nigh", "more documents than fit into memory"},
     {NULL, NULL},
 };

@@ -47,17 +47,18 @@ struct plan_values {
 static const struct cli_option options[] = {
     CLI_TEXT('n', "rows", PLACE(rows), "N", "how many signatures there will be, such as 60000 or 10M"),
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, "3",
-               "what differs in at most BITS bits is to be found"),
+               "find what differs in at most BITS bits"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, "64", "the width of the signatures"),
-    CLI_TEXT(0, "memory", PLACE(memory), "BYTES", "that it may take, such as 500M or 2G (default: any)"),
-    CLI_TEXT(0, "recall", PLACE(recall), "X", "finding so much is enough, such as 0.95 (default 1: all)"),
-    CLI_TEXT(0, "queries", PLACE(queries), "N", "that will be asked, so that building has to pay (default: very many)"),
+    CLI_TEXT(0, "memory", PLACE(memory), "BYTES", "use at most this much memory, such as 500M or 2G (default: any)"),
+    CLI_TEXT(0, "recall", PLACE(recall), "X", "finding this share is enough, such as 0.95 (default 1: all)"),
+    CLI_TEXT(0, "queries", PLACE(queries), "N",
+             "how many queries there will be, so that building has to pay off (default: very many)"),
     CLI_TEXT(0, "batch", PLACE(batch), "N",
-             "the signatures are in a file of chunks on disk, and N queries at a time are held against it"),
-    CLI_TEXT(0, "disk", PLACE(disk), "BYTES", "that the disk reads a second, with --batch (default: measured)"),
+             "the signatures are in a file of chunks on disk, which is compared with N queries at a time"),
+    CLI_TEXT(0, "disk", PLACE(disk), "BYTES", "how much the disk reads a second, with --batch (default: measured)"),
     CLI_TEXT(0, "matches", PLACE(matches), "X",
-             "that a query has on average, such as 0.1 where most have none and a few have several (default 0.04; with "
-             "--measure, what the generated queries have)"),
+             "matches of a query on average, such as 0.1 if most have none and a few have several (default 0.04; with "
+             "--measure, that of the generated queries)"),
     CLI_CHOICE(
         0, "find", PLACE(find), "WHAT", cli_find_names, "all",
         "what a query asks for: all matches, the first one in the order of the signatures, or any one, at which it "
@@ -67,19 +68,19 @@ static const struct cli_option options[] = {
         "with --find any: the share of the queries that have a match, such as 0.12 (default: as --matches, at most "
         "1)"),
     CLI_FLAG(0, "default-costs", PLACE(default_costs),
-             "take the costs of an ordinary machine instead of measuring this one"),
+             "use the costs of an ordinary machine instead of measuring this one"),
     CLI_FLAG(0, "measure", PLACE(measure),
-             "make and ask each that fits into the memory, on generated rows, and show what it took beside what was "
+             "build and query each that fits into the memory, on generated rows, and show what it took beside what was "
              "predicted"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR",
              "the folder for the files that --batch makes to measure (default $TMPDIR, else /tmp)"),
     CLI_CHOICE(0, "lists", PLACE(lists), "LISTS", list_names, "none",
-               "instead: what slice lists take, by the width of the slices; with -n and --bits, or a COLLECTION"),
+               "instead: the cost of slice lists, by the width of the slices; with -n and --bits, or a COLLECTION"),
     CLI_FLAG(0, "graph", PLACE(graph),
-             "instead: what a graph takes, and the memory to make it; with -n and --bits, or a COLLECTION"),
-    CLI_FLAG(0, "columns", PLACE(columns), "instead: what columns take; with -n and --bits, or a COLLECTION"),
+             "instead: the size of a graph, and the memory to make it; with -n and --bits, or a COLLECTION"),
+    CLI_FLAG(0, "columns", PLACE(columns), "instead: the size of columns; with -n and --bits, or a COLLECTION"),
     CLI_FLAG(0, "tables", PLACE(tables),
-             "instead: what tables of near-copies beside the segments take; with -n and --bits, or a COLLECTION"),
+             "instead: the size of tables for near-copies beside the segments; with -n and --bits, or a COLLECTION"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_END,
 };
@@ -87,13 +88,13 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... -n N", "[OPTION]... COLLECTION", NULL};
 
 static const char *const description[] = {
-    "Predicts what each method and setting takes to find all within a radius among N signatures, or among those of a "
-    "collection: memory, the time to build, queries a second on one core, and how much is found. The fastest that "
-    "fits the memory and the recall is marked. --method auto of other commands chooses in the same way, with the "
-    "costs of an ordinary machine: what --default-costs shows.",
+    "Predicts what each method and setting costs for finding all within a radius among N signatures, or among those of "
+    "a collection: memory, the time to build, queries a second on one core, and how much is found. The fastest that "
+    "meets the memory and the recall is marked. --method auto of other commands chooses in the same way, with the "
+    "costs of an ordinary machine, which --default-costs shows.",
     "The costs of this machine are measured first, which takes about two seconds; with --batch also how fast the disk "
-    "reads, in a file that the system was told to forget. Signatures are thought of as evenly spread; those of real "
-    "documents crowd, and are compared somewhat more often.",
+    "reads, from a file that was dropped from the cache. Signatures are assumed to be evenly spread; those of real "
+    "documents crowd together, and are compared somewhat more often.",
     NULL,
 };
 
@@ -101,9 +102,9 @@ static const char *const output_paragraphs[] = {
     "method and setting: scan compares all. tables Z/X cuts the bits into Z blocks and finds what is equal in X of "
     "them, with Z choose X tables; exact. psm P:K has N sorted tables (xN), looked up by their first P bits in K "
     "ways each: the bits that are least sure are flipped. It needs documents, which tell how sure their bits are.",
-    "recall is, of the queries that have a match and no equal one, the share that find one; who wants all matches "
-    "finds fewer of them (docs/lab/radius-search.md). memory is that of the finder; compared is the number of rows "
-    "that a query is compared with.",
+    "recall: of the queries that have a match but no equal one, the share that find one; of all matches a smaller "
+    "share is found (docs/lab/radius-search.md). memory is that of the finder; compared is the number of rows that a "
+    "query is compared with.",
     "With --batch, psm looks the queries up in each chunk, and tables are made of the queries, in which the chunks "
     "are looked up. queries/s is that of the whole batch; build is appending it to the file; memory is that for a "
     "batch.",
@@ -111,13 +112,13 @@ static const char *const output_paragraphs[] = {
     "compared, fits, recommended; with --measure then recall, bytes, build_seconds and query_seconds as measured, in "
     "processor time; recall -1 and bytes 0 are not known.",
     "With --lists slices there is a row for each width of slices: how many there are, the bytes of the lists, and what "
-    "a search of breadth 0 to 3 reads, where signatures are evenly spread. * is the width that 'nigh index' takes. "
+    "a search of breadth 0 to 3 reads, if signatures are evenly spread. * is the width that 'nigh index' chooses. "
     "jsonl and tsv: slice_width, slices, bytes, signature_bytes, list_length, lists (4), postings (4), least_memory, "
     "usual.",
-    "With --graph: about what the graph takes on disk, from where it is mapped, and the memory to make it, besides the "
-    "signatures. jsonl and tsv: bytes, signature_bytes, build_bytes. With --columns or --tables: what these take on "
-    "disk; jsonl and tsv: bytes, signature_bytes. Tables are those that 'nigh index' makes unasked, by which nothing "
-    "within 3 bits of 64 is missed.",
+    "With --graph: about how much the graph takes on disk, from where it is mapped, and the memory to make it, besides "
+    "the signatures. jsonl and tsv: bytes, signature_bytes, build_bytes. With --columns or --tables: how much these "
+    "take on disk; jsonl and tsv: bytes, signature_bytes. Tables are those that 'nigh index' makes unasked, by which "
+    "nothing within 3 bits of 64 is missed.",
     NULL,
 };
 
@@ -127,13 +128,13 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 static const struct cli_example examples[] = {
     {"nigh plan -n 10M", "64-bit signatures, radius 3, nothing missed"},
     {"nigh plan -n 60M --memory 1G --recall 0.95", "little memory; 5 in 100 may be missed"},
-    {"nigh plan -n 1M --queries 1000", "few queries: building must pay"},
-    {"nigh plan corpus.nigh --radius 5", "for a collection that is there"},
+    {"nigh plan -n 1M --queries 1000", "few queries: building must pay off"},
+    {"nigh plan corpus.nigh --radius 5", "for an existing collection"},
     {"nigh plan -n 60M --batch 1M --recall 0.95", "on disk, a million queries at a time"},
     {"nigh plan -n 60M --find any --matched 0.9", "nine of ten queries have a match, and one is enough"},
-    {"nigh plan -n 1M --measure", "is it true?"},
+    {"nigh plan -n 1M --measure", "compare the prediction with a measurement"},
     {"nigh plan -n 10M --bits 1024 --lists slices", "which --slice-width for 'nigh index'"},
-    {"nigh plan -n 10M --bits 1024 --graph", "is there memory for 'nigh index --graph'?"},
+    {"nigh plan -n 10M --bits 1024 --graph", "how much memory 'nigh index --graph' takes"},
     {NULL, NULL},
 };
 
@@ -314,13 +315,13 @@ static int check_options(const struct cli_job *job, const struct plan_values *va
     if ((job->operand_count == 1) == (values->rows != NULL))
         return cli_usage(job->command, "give -n N or a COLLECTION");
     if (job->operand_count == 1 && values->bits.given)
-        return cli_usage(job->command, "a COLLECTION says itself how wide it is; leave --bits out");
+        return cli_usage(job->command, "a COLLECTION has its own width; leave --bits out");
     if (values->batch == NULL && (values->disk != NULL || values->temporary != NULL))
         return cli_usage(job->command, "--disk and --temporary go with --batch");
     const int index = check_index(job, values);
     if (index != CLI_DONE) return index;
     if (values->matched != NULL && values->find != NIGH_FIND_ANY)
-        return cli_usage(job->command, "--matched goes with --find any: who wants all does not stop at a match");
+        return cli_usage(job->command, "--matched goes with --find any, which stops at a match");
     if (values->batch != NULL && values->queries != NULL)
         return cli_usage(job->command, "--batch says how many queries there are; leave --queries out");
     return CLI_DONE;

@@ -27,27 +27,26 @@ struct serve_values {
 
 static const struct cli_option options[] = {
     CLI_TEXT(0, "listen", PLACE(listen), "ADDRESS:PORT",
-             "where to listen (default: 127.0.0.1:7700); port 0 takes one that is free, 'systemd' the socket that is "
-             "handed over"),
+             "where to listen (default: 127.0.0.1:7700); port 0 takes a free port, 'systemd' the socket that is handed "
+             "over"),
     CLI_TEXT(0, "token-file", PLACE(token_file), "FILE",
              "ask for a token: one a line, with 'read' and 'collections=NAME,NAME' to limit it"),
     CLI_FLAG(0, "read-only", PLACE(read_only), "nothing can be added or deleted"),
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "find-or-add and against take signatures for the same that differ in at most so many bits"),
+               "signatures match in find-or-add and against if they differ in at most this many bits"),
     CLI_TEXT(0, "log", PLACE(log), "FILE",
              "append a line of JSON for each request, without users' texts; '-' is stdout"),
     CLI_LIST(0, "host", PLACE(hosts), "NAME", "answer to this Host too, as behind a proxy"),
     CLI_LIST(0, "origin", PLACE(origins), "ORIGIN", "let pages of this origin use the API (https://example.org)"),
-    CLI_FLAG(0, "without-token", PLACE(without_token),
-             "ask for no token although others than this machine can connect"),
+    CLI_FLAG(0, "without-token", PLACE(without_token), "ask for no token even though other machines can connect"),
     CLI_NUMBER(0, "visible", PLACE(visible), "MS", 0, 3600000, "1000",
-               "searches find what find-or-add added so soon; it is safe on the disk before it is answered"),
+               "searches find what find-or-add added within this time; it is on the disk before it is answered"),
     CLI_NUMBER(0, "hold", PLACE(hold), "SECONDS", 0, LONGEST_SECONDS, "10",
-               "other processes can write to a collection once nothing was added for so long"),
+               "other processes can write to a collection once nothing was added for this long"),
     CLI_NUMBER(0, "max-body", PLACE(max_body), "BYTES", 1, UINT64_C(1) << 31, "64M", "the largest body of a request"),
     CLI_NUMBER(0, "max-header", PLACE(max_header), "BYTES", 1024, 1 << 20, "16K", "the largest head of a request"),
     CLI_NUMBER(0, "max-memory", PLACE(max_memory), "BYTES", 1, UINT64_C(1) << 40, "512M",
-               "requests and answers that are there at one time; beyond, requests are turned away (503)"),
+               "memory for requests and answers at one time; beyond it, requests are turned away (503)"),
     CLI_NUMBER(0, "max-answer", PLACE(max_answer), "BYTES", 65536, UINT64_C(1) << 31, "64M", "the largest answer"),
     CLI_NUMBER(0, "max-depth", PLACE(max_depth), "N", 4, 1024, "32", "levels of JSON in JSON"),
     CLI_NUMBER(0, "max-queries", PLACE(max_queries), "N", 1, 65536, "256", "queries of a request"),
@@ -55,14 +54,15 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "max-matches", PLACE(max_matches), "N", 1, 1000000, "1000", "matches of a query"),
     CLI_NUMBER(0, "max-connections", PLACE(max_connections), "N", 16, 1000000, "10240", "open connections"),
     CLI_NUMBER(0, "max-waiting", PLACE(max_waiting), "N", 1, 1000000, "1024",
-               "requests that wait for a thread; beyond, they are turned away (503)"),
+               "requests that may wait for a thread; more are turned away (503)"),
     CLI_NUMBER(0, "idle-time", PLACE(idle), "SECONDS", 1, LONGEST_SECONDS, "60",
                "close connections that do not send the whole head of a request in this time"),
     CLI_NUMBER(0, "body-time", PLACE(body), "SECONDS", 1, LONGEST_SECONDS, "30",
-               "close those that do not send the rest of it, or do not read the answer"),
-    CLI_NUMBER(0, "work-time", PLACE(work), "SECONDS", 1, LONGEST_SECONDS, "30", "give up on what takes longer (503)"),
+               "close connections that do not send the rest of a request, or do not read the answer, in this time"),
+    CLI_NUMBER(0, "work-time", PLACE(work), "SECONDS", 1, LONGEST_SECONDS, "30",
+               "give up on an answer that takes longer (503)"),
     CLI_NUMBER(0, "drain-time", PLACE(drain), "SECONDS", 0, LONGEST_SECONDS, "30",
-               "at the end, wait so long for answers that are being made"),
+               "at the end, wait this long for answers in progress"),
     CLI_END,
 };
 
@@ -70,21 +70,20 @@ static const char *const usage[] = {"[OPTION]... COLLECTION...", NULL};
 
 static const char *const description[] = {
     "Answers over HTTP: searches, find-or-add, adding, deleting, against and dedup, with JSON in and out, and a page "
-    "to "
-    "look at in a browser. A collection goes by the last name of its path, without '.nigh'. docs/server.md has the "
+    "for the browser. A collection is named after the last part of its path, without '.nigh'. docs/server.md has the "
     "requests, and /openapi.json describes them for programs.",
-    "It is for this machine, or for a proxy before it that does TLS: it listens on loopback unless told otherwise, and "
-    "then asks for a token (--token-file). Requests of pages from elsewhere are refused, as are those for another "
-    "Host.",
-    "Searches that wait together are answered by one pass over the collection; a single one never waits. What other "
-    "processes commit is seen within a second. What is acknowledged is on the disk. SIGTERM and SIGINT end it: answers "
-    "that are being made are waited for, and nothing acknowledged is lost, whichever way it ends.",
+    "It is for use on this machine, or behind a proxy that does TLS: by default it listens on loopback; on any other "
+    "address it asks for a token (--token-file). Requests from pages of other origins are refused, as are those for "
+    "another Host.",
+    "Searches that wait together are answered in one pass over the collection; a single one never waits. What other "
+    "processes commit is seen within a second. What is acknowledged is on the disk. SIGTERM and SIGINT end the server, "
+    "after the answers in progress. Nothing acknowledged is lost, however it ends.",
     NULL,
 };
 
 static const struct cli_example examples[] = {
     {"nigh serve news.nigh images.nigh", "the page is at http://127.0.0.1:7700/"},
-    {"nigh serve news.nigh --read-only --listen 127.0.0.1:0", "for reading, on any port that is free"},
+    {"nigh serve news.nigh --read-only --listen 127.0.0.1:0", "read-only, on any free port"},
     {"nigh serve seen.nigh --token-file tokens --log access.jsonl", "only for those who have a token"},
     {NULL, NULL},
 };
@@ -162,7 +161,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_serve = {
     .name = "serve",
-    .summary = "answer over HTTP, with a page to look at",
+    .summary = "serve collections over HTTP, with a page for the browser",
     .usage = usage,
     .description = description,
     .examples = examples,

@@ -47,10 +47,10 @@ static const char *const usage[] = {"[OPTION]... INPUT...", "[OPTION]... --make-
 
 static const char *const description[] = {
     "Turns documents into binary signatures whose distance says how alike the documents are. INPUT is anything that "
-    "'nigh index' takes as documents; '-' is standard input. The output is in the order of the input, and the same "
-    "whatever the number of threads.",
+    "'nigh index' takes as documents; '-' is standard input. The output is in the order of the input, and the same for "
+    "any number of threads.",
     "A document without a word to sign has no signature; it is left out and counted. Ids are written in hex lines and "
-    "in JSON; the other formats hold rows and nothing else.",
+    "in JSON; the other formats hold only rows.",
     NULL,
 };
 
@@ -61,10 +61,9 @@ static const char *const scheme_paragraphs[] = {
     "minhash: one bit of each of N min-wise hashes of the set of features (by default three words in a row). Of two "
     "documents that share a part J of their features, (1 - J) / 2 of the bits differ. 256 bits by default; for "
     "near-copies, and sharper than simhash.",
-    "learned:FILE: by the model in FILE, which 'nigh train' made of labelled documents; for documents of one kind. "
-    "Bits, "
-    "features and language are the model's, and what is asked for beside it must agree. Words that it does not know "
-    "count for nothing; a document with no other has no signature.",
+    "learned:FILE: by the model in FILE, which 'nigh train' made from labelled documents; for documents of one kind. "
+    "Bits, features and language are the model's; options that disagree are an error. Words that the model does not "
+    "know are ignored; a document with no other words has no signature.",
     NULL,
 };
 
@@ -83,7 +82,7 @@ static const struct cli_example examples[] = {
     {"nigh sign --scheme simhash pages/ > pages.hex", "64-bit simhashes of everything in a folder"},
     {"nigh sign news.jsonl.gz -o news.npy", "TopSig signatures of 1,024 bits for NumPy"},
     {"nigh sign --make-vocabulary english.vocabulary big.jsonl", "count words once, for --vocabulary later"},
-    {"nigh sign --scheme learned:news.model news.jsonl", "by what 'nigh train' learned"},
+    {"nigh sign --scheme learned:news.model news.jsonl", "with a model of 'nigh train'"},
     {"nigh sign --scheme simhash --features ngrams:3 --json - < page.txt", "three words in a row, with weights"},
     {NULL, NULL},
 };

@@ -19,7 +19,7 @@ int cli_terms_check_one(const struct cli_job *job) {
 
 static const char *const check_usage[] = {"[OPTION]... FILE", NULL};
 static const char *const check_description[] = {
-    "Reads every byte of FILE and compares every checksum. The exit code is 2 where something is damaged.", NULL};
+    "Reads every byte of FILE and verifies every checksum. The exit code is 2 if something is damaged.", NULL};
 
 /* What is something else is not damaged. */
 static int run_check(struct cli_job *job) {
@@ -33,7 +33,7 @@ static int run_check(struct cli_job *job) {
 
 static const struct cli_command cmd_terms_check = {
     .name = "terms check",
-    .summary = "look for damage in a term signature file",
+    .summary = "check a term signature file for damage",
     .usage = check_usage,
     .description = check_description,
     .options = cli_check_options,
@@ -44,9 +44,8 @@ static const struct cli_command cmd_terms_check = {
 /* ------------------------------------------------------------------- terms -- */
 
 static const char *const description[] = {
-    "Tells which documents may have all of some words, from a file that takes a fraction of the text. Errors go one "
-    "way: a document that has the words is always found; some are found that do not have them, about as many as the "
-    "file was made for.",
+    "Tells which documents may have all of some words, from a file much smaller than the text. A document that has the "
+    "words is always found; some documents are found that do not have them, about as many as the file was made for.",
     NULL,
 };
 

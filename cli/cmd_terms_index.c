@@ -42,23 +42,24 @@ _Static_assert(NIGH_FILTER_AUTO == 0 && NIGH_FILTER_HYBRID == 1 && NIGH_FILTER_B
 
 static const struct cli_option options[] = {
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
-               "how a word becomes bits; auto is what FILE has, and hybrid for a new one"),
-    CLI_TEXT(0, "false-positives", PLACE(false_positives), "SHARE",
-             "of the blocks that do not have a word, so many may say they do; the size follows from it "
-             "(default 0.01)"),
+               "how a word becomes bits; auto is the method of FILE, and hybrid for a new one"),
+    CLI_TEXT(
+        0, "false-positives", PLACE(false_positives), "SHARE",
+        "the share of the blocks without a word that may seem to have it; the size follows from it (default 0.01)"),
     CLI_TEXT(0, "bits-per-term", PLACE(bits_per_term), "X",
-             "instead, X bits for each word of a block, 64 at most; the error follows from it"),
-    CLI_NUMBER(0, "block", PLACE(block), "N", 1, 1000000, NULL, "the most different words of a block (default 400)"),
+             "instead: X bits for each word of a block, at most 64; the error follows from it"),
+    CLI_NUMBER(0, "block", PLACE(block), "N", 1, 1000000, NULL,
+               "the largest number of different words in a block (default 400)"),
     CLI_CHOICE_OR_FILE(
         0, "goal", PLACE(goal), PLACE(query_log), "GOAL", goal_names, "frequency",
-        "which words errors of a new FILE are to be few for: a word as often as blocks have it, or every word "
-        "alike, however rare, or as often as the queries of FILE ask for it, one query a line"),
+        "for which words a new FILE should err least: each word counts as often as blocks have it, or all words count "
+        "equally, or each counts as often as the queries in a file have it, one query a line"),
     CLI_NUMBER(0, "hashes", PLACE(hashes), "K", 1, 32, NULL,
                "bits that a word sets (default: chosen from the documents)"),
     CLI_NUMBER(0, "theta", PLACE(theta), "N", 1, UINT32_MAX, NULL,
-               "of hybrid, words of more than N blocks are hashed (default: chosen)"),
+               "for hybrid: words of more than N blocks are hashed (default: chosen)"),
     CLI_NUMBER(0, "frequent-hashes", PLACE(frequent_hashes), "K", 1, 32, NULL,
-               "of hybrid, bits that such a word sets (default: chosen)"),
+               "for hybrid: bits that such a word sets (default: chosen)"),
     CLI_TEXT(0, "language", PLACE(signing.language), "LANGUAGE",
              "for stop words and stemming: en, de, fr, ... or none (default en)"),
     CLI_CHOICE(0, "stemming", PLACE(signing.stemming), "WHEN", cli_switch_names, "auto",
@@ -67,11 +68,11 @@ static const struct cli_option options[] = {
                "leave out stop words; auto is on"),
     CLI_WORD_OPTIONS(PLACE(signing.min_word_length), PLACE(signing.no_numbers)),
     CLI_SEED_OPTION(PLACE(signing)),
-    CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
-             "take about so much, such as 500M or 8G; more documents than that holds make several groups "
-             "(default 4G)"),
+    CLI_TEXT(
+        0, "memory", PLACE(memory), "BYTES",
+        "use about this much memory, such as 500M or 8G; documents that do not fit make several groups (default 4G)"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
-    CLI_FLAG(0, "again", PLACE(again), "add inputs also where FILE has them already, unchanged"),
+    CLI_FLAG(0, "again", PLACE(again), "add inputs even if FILE has them already, unchanged"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
@@ -79,23 +80,21 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... FILE INPUT...", NULL};
 
 static const char *const description[] = {
-    "Makes FILE (a directory, by custom NAME.terms), or adds documents to it where it is there; INPUT is documents as "
-    "of 'nigh index'. All inputs are added at once or, after an error, none.",
-    "The different words of a document are split evenly into blocks, and each block is a filter: a row of bits of "
-    "which each of its words sets some. How many bits, and which, is chosen from the documents for --false-positives, "
-    "or said by --bits-per-term. What is added later takes the filters as they are; what is asked of it differently is "
-    "refused.",
+    "Makes FILE (a directory, usually called NAME.terms), or adds documents to it if it exists; INPUT is documents as "
+    "in 'nigh index'. All inputs are added at once or, after an error, none.",
+    "The different words of a document are split evenly into blocks, and each block is a filter: a row of bits, of "
+    "which each word of the block sets some. How many bits, and which, is chosen from the documents for "
+    "--false-positives, or set by --bits-per-term. Later additions use the same filters; asking for others is refused.",
     NULL,
 };
 
 static const char *const method_paragraphs[] = {
-    "hybrid: rare words share bits with the words that they occur beside, frequent words set bits by hashes, and a "
-    "word of one block is kept as the number of that block. Fewest errors for its size; it keeps a dictionary.",
-    "bloom: every word sets bits by hashes. No dictionary: for words that never repeat, and where words "
-    "that are new in documents added later are to be as good as the others.",
-    "coca: as the paper has it (Tirdad and others, 2011): every word shares bits with those it occurs beside. Few "
-    "errors "
-    "in the mean over all words, many for frequent ones and for queries of several words; to compare with.",
+    "hybrid: rare words share bits with the words that they occur with, frequent words set bits by hashes, and a word "
+    "of one block is kept as the number of that block. Fewest errors for its size; it keeps a dictionary.",
+    "bloom: every word sets bits by hashes. No dictionary: for words that never repeat, and if new words in later "
+    "documents should err no more than the others.",
+    "coca: as in the paper (Tirdad and others, 2011): every word shares bits with those it occurs with. Few errors in "
+    "the mean over all words, many for frequent words and for queries of several words; for comparison.",
     NULL,
 };
 
@@ -105,7 +104,8 @@ static const struct cli_section *const details[] = {&method_section, NULL};
 static const struct cli_example examples[] = {
     {"nigh terms index news.terms news.jsonl.zst", "one block in a hundred may err"},
     {"nigh terms index news.terms today.jsonl", "add to it"},
-    {"nigh terms index log.terms log/ --false-positives 0.001 --goal queries:asked.txt", "for what is really asked"},
+    {"nigh terms index log.terms log/ --false-positives 0.001 --goal queries:asked.txt",
+     "for the words that people search for"},
     {NULL, NULL},
 };
 

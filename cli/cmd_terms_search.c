@@ -38,42 +38,40 @@ struct term_search_values {
 #define PLACE(field) offsetof(struct term_search_values, field)
 
 static const struct cli_option options[] = {
-    CLI_FLAG(0, "verify", PLACE(verify), "read the documents that were found again, and answer exactly"),
-    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "ask every line of FILE, one query a line"),
+    CLI_FLAG(0, "verify", PLACE(verify), "read the found documents again, and answer exactly"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "run the queries in FILE, one a line"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N documents"),
-    CLI_TEXT(
-        0, "source-root", PLACE(source_root), "FOLDER",
-        "with --verify: read documents again only below FOLDER; '/' is everywhere (default: the folder at hand, and "
-        "the one that FILE is in)"),
+    CLI_TEXT(0, "source-root", PLACE(source_root), "FOLDER",
+             "with --verify: read documents again only below FOLDER; '/' is everywhere (default: the current folder, "
+             "and the folder of FILE)"),
     CLI_FLAG(0, "follow", PLACE(reading.follow),
              "with --verify: follow symbolic links in folders that were indexed with --follow"),
     CLI_LIMIT_OPTIONS(PLACE(reading)),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "auto",
-               "the form of the answer; auto is a table on a terminal, and otherwise the ids of one query, tsv of "
-               "several"),
+               "the form of the answer; auto is a table on a terminal, otherwise ids for one query, tsv for several"),
     CLI_END,
 };
 
 static const char *const usage[] = {"[OPTION]... FILE WORD...", "[OPTION]... FILE --queries QUERIES", NULL};
 
 static const char *const description[] = {
-    "Finds the documents that have every WORD. OR, in capitals, stands between two rows of words of which one has to "
-    "be there; -WORD, or NOT WORD, must not be there, which takes --verify. AND is what a blank is. Phrases in quotes, "
-    "wildcards and brackets are refused. A word with a dash in front goes behind '--', or into "
-    "one operand with the others: 'tree -oak'. Words are cut, folded and stemmed as those of the documents were. The "
-    "exit code is 1 where nothing is found.",
-    "Errors go one way: a document that has the words is always found; some are found that do not have them, about as "
-    "many as the file was made for. --verify looks at the text and leaves those out.",
+    "Finds the documents that have every WORD. OR, in capitals, separates two groups of words; a document must have "
+    "all words of one group. -WORD, or NOT WORD: a document must not have it, which needs --verify. AND means the same "
+    "as a blank. Phrases in quotes, wildcards and brackets are refused. Put a word with a leading dash after '--', or "
+    "into one operand with the others: 'tree -oak'. Words are cut, folded and stemmed like those of the documents. The "
+    "exit code is 1 if nothing is found.",
+    "A document that has the words is always found; some documents are found that do not have them, about as many as "
+    "the file was made for. --verify checks the text and leaves those out.",
     "--verify does not trust FILE, which says where the documents are: it reads only below --source-root, and within "
-    "limits of its own, --max-document and others. Inputs must be as they were indexed; one that has become longer, as "
-    "a log does, is read up to where it ended.",
+    "limits of its own, --max-document and others. Inputs must not have changed since they were indexed; one that has "
+    "become longer, as logs do, is read up to its old end.",
     NULL,
 };
 
 static const char *const output_paragraphs[] = {
     "ids: the ids of the documents, in the order in which they were indexed, one a line.",
     "table: the same for people, and under each query how many documents were found, the rows of bits and bytes that "
-    "were read, and the time. How many of the documents are false only --verify can tell; where no row was read the "
+    "were read, and the time. Only --verify can tell how many of the documents are false; if no row was read the "
     "answer is exact.",
     "tsv: query and document, with a tab between.",
     "jsonl: an object for each query, {\"query\", \"documents\", \"candidates\", \"verified\", "
@@ -87,8 +85,8 @@ static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh terms search news.terms volcano eruption", "the ids of all documents that have both, and a few others"},
-    {"nigh terms search news.terms volcano eruption --verify", "exactly those, by a look at their text"},
-    {"nigh terms search news.terms 'volcano -iceland OR geyser' --verify", "one or the other, and what must not be"},
+    {"nigh terms search news.terms volcano eruption --verify", "exactly those, by reading their texts"},
+    {"nigh terms search news.terms 'volcano -iceland OR geyser' --verify", "either word, but one word not"},
     {"nigh terms search news.terms --queries asked.txt --output tsv", "many queries at once"},
     {NULL, NULL},
 };
@@ -265,7 +263,7 @@ static nigh_status ask(struct term_searcher *searcher, char *text) {
     nigh_status status = nigh_terms_search(searcher->terms, &query, &answer, &job->error);
     if (status != NIGH_OK) {
         if (job->error.reason == NIGH_REASON_NEEDS_VERIFY)
-            cli_set_error(job, status, "", "'-word' takes --verify: a filter cannot tell that a word is not there");
+            cli_set_error(job, status, "", "'-word' needs --verify: a filter cannot tell that a word is not there");
         return status;
     }
     nigh_terms_answer_describe(answer, &info);
@@ -299,7 +297,7 @@ static void refuse(struct term_searcher *searcher, const char *why) {
     if (searcher->refused++ < REFUSALS_SHOWN)
         cli_error(searcher->job, "%s: line %llu: %s", path, (unsigned long long)searcher->line, why);
     else if (searcher->refused == REFUSALS_SHOWN + 1)
-        cli_error(searcher->job, "more queries cannot be asked; they are counted, but not shown");
+        cli_error(searcher->job, "more invalid queries are counted, but not shown");
 }
 
 static nigh_status ask_line(struct term_searcher *searcher, char *line, size_t length) {

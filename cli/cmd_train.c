@@ -54,15 +54,16 @@ _Static_assert(NIGH_LEARN_CODEWORDS == 0 && NIGH_LEARN_S3H == 1 && NIGH_LEARN_S3
 #define PLACE(field) offsetof(struct train_values, field)
 
 static const struct cli_option options[] = {
-    CLI_TEXT('o', NULL, PLACE(output), "FILE", "write the model to FILE; what is there is replaced once it is whole"),
+    CLI_TEXT('o', NULL, PLACE(output), "FILE",
+             "write the model to FILE; an existing file is replaced once the model is complete"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "codewords",
-               "how to learn; codewords is nigh's own and the one to take, the others are there to compare with"),
+               "how to learn; codewords is nigh's own and the best choice, the others are for comparison"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, 1024, "32", "the width of the signatures"),
     CLI_LABEL_OPTIONS(PLACE(reading)),
     CLI_NUMBER(0, "max-features", PLACE(max_features), "N", 1, UINT64_C(1) << 24, "10000",
-               "learn from the N features that tell most about the labels, by chi-squared"),
+               "learn from the N features that tell the labels apart best, by chi-squared"),
     CLI_NUMBER(0, "min-documents", PLACE(min_documents), "N", 1, UINT32_MAX, "3",
-               "leave out features that fewer documents have"),
+               "leave out features of fewer than N documents"),
     CLI_NUMBER(0, "iterations", PLACE(iterations), "N", 1, 1000000, "60", "of codewords and s3h: at most N"),
     CLI_NUMBER(0, "pairs-alike", PLACE(pairs_alike), "N", 1, UINT32_MAX, "40000",
                "of s3h and ssh: draw N pairs of documents that share a label"),
@@ -73,8 +74,8 @@ static const struct cli_option options[] = {
              "of s3h: what large weights cost, in units of the mean squared norm of a document, or with --paper-lambda "
              "as they are; of codewords: the ridge"),
     CLI_FLAG(0, "as-paper", PLACE(as_paper),
-             "of s3h: as it was published: weights and documents without a label as in the paper, and the three "
-             "options below; of ssh: all features alike; both are worse"),
+             "for s3h: as published: weights and documents without a label as in the paper, and the three options "
+             "below; for ssh: all features count equally; both are worse"),
     CLI_CHOICE(0, "count-contribution", PLACE(count_contribution), "WHEN", cli_switch_names, "auto",
                "of s3h: a word's contribution to a class is the share of its occurrences there, Pr(class | word); off: "
                "of 1 + ln of the counts; auto: with --as-paper"),
@@ -100,8 +101,7 @@ static const struct cli_option options[] = {
     CLI_WORD_OPTIONS(PLACE(min_word_length), PLACE(no_numbers)),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "0", "of hashes, pairs, codewords and anchors"),
     CLI_TEXT(0, "memory", PLACE(memory), "BYTES",
-             "give up where documents and learning take more, such as 500M or 8G "
-             "(default 4G)"),
+             "give up if documents and learning take more memory, such as 500M or 8G (default 4G)"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
@@ -115,28 +115,25 @@ static const char *const description[] = {
     "it, "
     "and so do the other commands; 'nigh info MODEL' shows what it has learned.",
     "INPUT is documents as 'nigh index' takes them, in practice JSON lines: {\"id\", \"text\", \"label\"}. A label is "
-    "a "
-    "text or a number; of a list each counts, and two documents are alike where they share one. Documents without a "
-    "label are learned from too, by methods that can. There must be two labels at least, and documents that share one.",
-    "The documents are kept in memory. Ctrl-C while they are read ends the command; Ctrl-C while it learns stops "
-    "there, "
-    "and the best model so far is written. The same input, options and seed give the same model, byte for byte, "
-    "whatever the threads.",
+    "a text or a number; in a list each counts, and two documents are alike if they share one. Some methods also learn "
+    "from documents without a label. There must be at least two labels, and documents that share one.",
+    "The documents are kept in memory. Ctrl-C during reading ends the command; Ctrl-C during learning stops there, and "
+    "the best model so far is written. The same input, options and seed give the same model, byte for byte, whatever "
+    "the threads.",
     NULL,
 };
 
 static const char *const method_paragraphs[] = {
-    "codewords: each label has a codeword, far from those of the others, and each bit is a linear regression on it. "
-    "nigh's own, and the one to take.",
+    "codewords: each label has a codeword, far from those of other labels, and each bit is a linear regression on it. "
+    "nigh's own method, and the best choice.",
     "s3h: semi-supervised simhash (Jiang and Sun, 2011). Simhash with a weight for each feature, learned so that pairs "
-    "with one label come together and others part; documents also count by what a feature says of their label.",
+    "with the same label come closer and other pairs move apart; features also count by what they say about the label.",
     "s3h-f: the same without that last part.",
-    "simhash: all weights are 1. What learning begins with, to compare with.",
+    "simhash: all weights are 1. Learning starts from it; for comparison.",
     "chi: simhash weighted by chi-squared, the quickest.",
     "ssh: semi-supervised hashing (Wang et al., 2010). The bits are the strongest eigenvectors of pairs and documents.",
-    "klsh: kernelised hashing (Kulis and Grauman, 2009), by likeness to a few hundred documents. It needs no labels, "
-    "and "
-    "signing is slow.",
+    "klsh: kernelised hashing (Kulis and Grauman, 2009), by similarity to a few hundred documents. It needs no labels, "
+    "and signing is slow.",
     NULL,
 };
 
@@ -145,7 +142,7 @@ static const struct cli_section *const details[] = {&method_section, NULL};
 
 static const struct cli_example examples[] = {
     {"nigh train news.jsonl -o news.model", "from lines {\"id\", \"text\", \"label\"}"},
-    {"nigh index news.nigh news.jsonl --scheme learned:news.model", "then sign by it"},
+    {"nigh index news.nigh news.jsonl --scheme learned:news.model", "then sign with it"},
     {"nigh info news.model --top 30", "which words count most"},
     {"nigh train mail.jsonl.zst --label-key folder --bits 64 -o mail.model", "another key, and wider signatures"},
     {"nigh train --part-key split --method s3h all.jsonl -o s3h.model", "only lines whose split is \"train\""},

@@ -36,31 +36,31 @@ static const char *const output_names[] = {"table", "jsonl", NULL};
 
 static const struct cli_option options[] = {
     CLI_TEXT(0, "target-recall", PLACE(recall), "SHARE",
-             "find SHARE of the nearest, by distance; 0.95 where nothing is asked for"),
+             "find SHARE of the nearest, by distance; 0.95 if you give no target"),
     CLI_TEXT(0, "target-cdr", PLACE(cdr), "SHARE",
-             "come as near in distance: 1 is nearest; kinder than recall where many are almost equally far"),
+             "come this near in distance: 1 is nearest; better than recall if many documents are almost equally far"),
     CLI_TEXT(0, "latency", PLACE(latency), "TIME",
-             "answer half of the queries within TIME, such as 500us or 2ms; without a target, as well as can be"),
+             "answer half of the queries within TIME, such as 500us or 2ms; without a target: the best quality in that "
+             "time"),
     CLI_TEXT(0, "memory", PLACE(memory), "SIZE",
-             "search in SIZE of memory (500M, 4G): the signatures, and the sketches, lists or graph beside them"),
+             "search within SIZE of memory (500M, 4G): the signatures, and the sketches, lists or graph beside them"),
     CLI_NUMBER('k', NULL, PLACE(k), "N", 1, MAX_K, "10", "for the N nearest documents of each query"),
     CLI_NUMBER(0, "sample", PLACE(sample), "N", MIN_QUERIES, 10000000, "1000",
                "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
-    CLI_TEXT(
-        0, "queries", PLACE(queries), "FILE",
-        "measure with the documents or signatures of FILE instead; what is stored is then for queries of that kind"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE",
+             "measure with the documents or signatures of FILE instead; the tuning is then for queries of that kind"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto",
                "the format of --queries; lines: a text a line"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "another seed, another sample"),
     CLI_TEXT(
         0, "within", PLACE(within), "SHARE",
-        "store nothing, and say how many queries it takes, where the sample cannot tell the quality within +-SHARE"),
+        "if the sample cannot tell the quality within +-SHARE: store nothing, and say how many queries that takes"),
     CLI_FLAG(0, "build", PLACE(build),
-             "make slice lists, of several widths in place of any there are, and a graph first, to choose from these; "
-             "for texts that are ranked by weights, columns; they stay, whatever is chosen"),
+             "first make slice lists of several widths (replacing existing ones) and a graph, to choose from; for "
+             "texts that are ranked by weights, columns; they stay, whatever is chosen"),
     CLI_FLAG(0, "all", PLACE(all), "show every setting that was measured"),
     CLI_FLAG(0, "dry-run", PLACE(dry_run), "measure, and store nothing"),
-    CLI_FLAG(0, "remove", PLACE(remove), "forget what was stored"),
+    CLI_FLAG(0, "remove", PLACE(remove), "remove the stored tuning"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "table", "the form of the answer"),
     CLI_TEXT(0, "report", PLACE(report), "FILE",
              "also write every setting that was measured to FILE, drawn as a page for a browser"),
@@ -72,32 +72,31 @@ static const char *const usage[] = {"[OPTION]... COLLECTION", "--remove COLLECTI
 
 static const char *const description[] = {
     "Finds the fastest way to search a collection that finds enough, and stores it there: 'nigh search' then needs no "
-    "options. The ways are comparing every document; comparing sketches, the first bits of every signature, and then "
-    "the most promising documents; and slice lists and a graph where the collection has them ('nigh index' makes "
-    "them; --build does it here). Texts and documents that ask a topsig collection are ranked by weights, and have "
-    "ways of their own: comparing every document, columns, with and without a slack, and a graph. Give some as "
-    "--queries to tune for these; both choices are stored beside each other.",
-    "Half of a sample of queries, with exact answers, chooses: the setting must reach the target with a confidence of "
-    "99%. The other half tells what to expect of it, with a 95% interval. What is chosen depends on how fast this "
-    "machine is; "
-    "what is found by a setting does not.",
-    "Exit code 1, and nothing stored: the targets cannot be met, and the best that can be had is shown; or the sample "
-    "is too small for --within.",
+    "options. The choices are: comparing every document; comparing sketches, the first bits of every signature, and "
+    "then the most promising documents; and slice lists and a graph if the collection has them ('nigh index' makes "
+    "them, or --build here). Texts and documents as queries on a topsig collection are ranked by weights, and have "
+    "other choices: comparing every document, columns with and without slack, and a graph. Give some as --queries to "
+    "tune for these; both tunings are stored beside each other.",
+    "One half of a sample of queries, with exact answers, chooses: the setting must reach the target with a confidence "
+    "of 99%. The other half shows what to expect, with a 95% interval. The choice depends on how fast this machine is; "
+    "what a setting finds does not.",
+    "The exit code is 1, and nothing is stored, if the targets cannot be met (the best possible is shown), or if the "
+    "sample is too small for --within.",
     NULL,
 };
 
 static const char *const measure_paragraphs[] = {
     "Recall counts what was found no farther than the true k-th document. The cumulative distance ratio compares "
     "distances: with T the sum of those of the p nearest and D of the p that were found, it is the mean of T / D over "
-    "p from 1 to k. It is kinder than recall where many documents are almost equally far.",
-    "An interval is the mean over the queries +- 1.96 s / sqrt(n), where s counts one query more that missed one of k "
-    "documents, so that a sample without a miss is no proof. To be chosen, a setting must be above the target by 2.58 "
-    "s / sqrt(n); where the other half shows that it is not reached after all, the choice is made again with twice "
-    "that margin. Time is that of one query alone, on one thread.",
-    "'nigh search' goes by the tuning where no option says how to search, there is no --radius, and -k is at most "
-    "twice that of the tuning. A tuning with --queries is for queries of that kind alone: signatures; documents and "
-    "texts, of which it is known how sure each bit is; or those of them that are ranked by weights, as of topsig. When "
-    "documents were added, 'nigh info' says whether to tune anew.",
+    "p from 1 to k. It is better than recall if many documents are almost equally far.",
+    "An interval is the mean over the queries +- 1.96 s / sqrt(n), where s counts one extra query that missed one of k "
+    "documents, so that a sample without a miss does not count as proof. To be chosen, a setting must be above the "
+    "target by 2.58 s / sqrt(n); if the other half shows that the target is missed after all, the choice is made again "
+    "with twice that margin. Time is that of one query alone, on one thread.",
+    "'nigh search' uses the tuning if no option says how to search, there is no --radius, and -k is at most twice that "
+    "of the tuning. A tuning with --queries is for queries of that kind alone: signatures; documents and texts, for "
+    "which it is known how sure each bit is; or those of them that are ranked by weights, as with topsig. After "
+    "documents were added, 'nigh info' says whether to tune again.",
     NULL,
 };
 
@@ -105,10 +104,10 @@ static const struct cli_section measure_section = {"MEASURES", measure_paragraph
 static const struct cli_section *const details[] = {&measure_section, NULL};
 
 static const struct cli_example examples[] = {
-    {"nigh tune corpus.nigh", "find 95% of the nearest, as fast as can be"},
+    {"nigh tune corpus.nigh", "find 95% of the nearest, as fast as possible"},
     {"nigh tune corpus.nigh --target-cdr 0.99 --build", "by distance ratio, with lists and a graph made for it"},
-    {"nigh tune corpus.nigh --queries asked.jsonl --build", "for texts such as those of a file"},
-    {"nigh tune corpus.nigh --latency 1ms", "as much as can be found in a millisecond"},
+    {"nigh tune corpus.nigh --queries asked.jsonl --build", "for texts like those in a file"},
+    {"nigh tune corpus.nigh --latency 1ms", "the best quality within a millisecond"},
     {"nigh tune corpus.nigh --target-recall 0.9 --memory 2G --dry-run", "only look"},
     {NULL, NULL},
 };
@@ -446,7 +445,7 @@ static void print_json(const struct tuning_job *tuning, bool stored) {
 static int say_unmet(struct tuning_job *tuning) {
     struct cli_job *job = tuning->job;
     if (!tuning->result.met)
-        cli_error(job, "what was asked for cannot be had; the best is a recall of %.4f and a CDR of %.4f at %s a query",
+        cli_error(job, "the targets cannot be met; the best is a recall of %.4f and a CDR of %.4f at %s a query",
                   tuning->tuning.recall, tuning->tuning.cdr, cli_time(tuning->tuning.median).text);
     else
         cli_error(job, "to tell it within +-%s takes a sample of %s", tuning->values->within,
@@ -476,7 +475,7 @@ static int finish(struct tuning_job *tuning) {
         "queries of any kind", "queries that are signatures", "queries that are documents or texts",
         "queries that are compared in some of their bits", "documents and texts, which are ranked by weights"};
     if (store)
-        cli_note(job, "stored: 'nigh search' goes by it for %s", kinds[tuning->tuning.asked]);
+        cli_note(job, "stored: 'nigh search' uses it for %s", kinds[tuning->tuning.asked]);
     else
         cli_note(job, "not stored; it would be for %s", kinds[tuning->tuning.asked]);
     return CLI_DONE;
@@ -514,7 +513,7 @@ static int tune(struct tuning_job *tuning) {
 
 static int forget(struct cli_job *job) {
     if (nigh_tuning_remove(job->context, job->operands[0], &job->error) != NIGH_OK) return cli_fail(job);
-    cli_note(job, "'nigh search' goes by what is usual");
+    cli_note(job, "'nigh search' uses its defaults");
     job->stats.complete = true;
     return CLI_DONE;
 }

@@ -18,7 +18,7 @@ struct merge_values {
 static const struct cli_option merge_options[] = {
     CLI_TEXT('o', NULL, PLACE(output), "FILE", "write the counts to FILE"),
     CLI_NUMBER(0, "vocabulary-memory", PLACE(memory), "BYTES", 65536, UINT64_C(1) << 40, "1G",
-               "exact up to so much memory, a sketch beyond; as the parts were counted with"),
+               "exact up to this much memory, a sketch beyond; give what the parts were counted with"),
     CLI_END,
 };
 
@@ -72,7 +72,7 @@ static int merge(struct cli_job *job, nigh_vocabulary **parts) {
 static int run_merge(struct cli_job *job) {
     const struct merge_values *values = job->values;
     if (job->operand_count == 0) return cli_usage(job->command, "no VOCABULARY given");
-    if (values->output == NULL) return cli_usage(job->command, "say by -o FILE where the counts go");
+    if (values->output == NULL) return cli_usage(job->command, "give -o FILE for the counts");
     if (cli_vocabulary_place(job, "-o", values->output) != CLI_DONE) return CLI_ERROR;
     nigh_vocabulary **parts = calloc(job->operand_count, sizeof(nigh_vocabulary *));
     if (parts == NULL) {
@@ -115,7 +115,7 @@ static const struct cli_command *const subcommands[] = {&cmd_vocabulary_merge, N
 
 const struct cli_command cmd_vocabulary = {
     .name = "vocabulary",
-    .summary = "put files of word counts together",
+    .summary = "add up files of word counts",
     .description = description,
     .examples = examples,
     .values_size = sizeof(struct cli_common),

@@ -120,7 +120,7 @@ void cli_collection_look(struct cli_job *job, const char *path, const nigh_colle
     *info = (nigh_collection_info){.size = sizeof(nigh_collection_info)};
     nigh_collection_describe(collection, info);
     if (info->damaged_manifests > 0)
-        cli_error(job, "'%s': %s unreadable; this is the state before; see 'nigh check'", path,
+        cli_error(job, "'%s': %s unreadable; this is the state before it; see 'nigh check'", path,
                   cli_counted(info->damaged_manifests, "newer manifest is", "newer manifests are").text);
 }
 
@@ -180,11 +180,11 @@ static const char *hint_of(nigh_reason reason) {
     case NIGH_REASON_NEEDS_THRESHOLDS:
         return "; 'nigh index --binarise sign' makes bits of them (or mean, or median)";
     case NIGH_REASON_COMMITTED:
-        return "; what was added is there, but a loss of power may still undo it";
+        return "; the documents were added, but a power cut may still undo it";
     case NIGH_REASON_INPUTS_THERE:
         return "; --again adds them once more";
     case NIGH_REASON_COSTLY_SCHEME:
-        return "; say it too, by --bits or --max-terms, where that is meant";
+        return "; give --bits or --max-terms too, if you mean it";
     case NIGH_REASON_OUTSIDE_ROOTS:
         return "; --source-root allows others";
     case NIGH_REASON_NEEDS_RADIUS:

@@ -127,7 +127,8 @@ static int write_signatures(struct deduper *deduper) {
     int code = cli_target_open(job, deduper->outputs[DEDUP_KEPT].path, &options, &target);
     if (code != CLI_DONE) return code;
     if (options.format != NIGH_FORMAT_HEX && deduper->rows.unnamed < deduper->rows.count)
-        cli_note(job, "warning: %s has no place for ids, so '%s' is without them; take --clusters, or a name in .hex",
+        cli_note(job,
+                 "warning: %s has no place for ids, so '%s' is without them; use --clusters, or a name ending in .hex",
                  nigh_signature_format_name((nigh_signature_format)options.format), target.name);
     nigh_status status = NIGH_OK;
     nigh_dedup_document document = {.size = sizeof document};
@@ -331,7 +332,7 @@ static void tell_warnings(const struct deduper *deduper) {
                  cli_counted(info->truncated, "group was", "groups were").text);
     if (info->largest > LARGE_CLUSTER && info->largest > info->documents / LARGE_SHARE)
         cli_note(job,
-                 "warning: one cluster has %s; look whether that is a template rather than copies (--report shows it)",
+                 "warning: one cluster has %s; check whether that is a template rather than copies (--report shows it)",
                  cli_counted(info->largest, "document", "documents").text);
     if (deduper->documents && deduper->options.no_verify)
         cli_note(job, deduper->model != NULL
@@ -339,7 +340,7 @@ static void tell_warnings(const struct deduper *deduper) {
                           : "warning: nothing was verified, so some of what goes may be no near-copy (F1 of .86 to .99 "
                             "on real collections; 1 in precision without --no-verify)");
     if (deduper->pairs_untold > 0)
-        cli_note(job, "%s left out: of many copies of one text only those with the first are told",
+        cli_note(job, "%s left out: of many copies of one text only those with the first are listed",
                  cli_counted(deduper->pairs_untold, "pair of copies was", "pairs of copies were").text);
     if (info->pairs_cut > 0)
         cli_note(job,

@@ -257,7 +257,7 @@ static int check_options(const struct cli_job *job, const struct cli_list *optio
                              options->items[i]);
         for (size_t k = 0; ours[k] != NULL; k++)
             if (strncmp(options->items[i], ours[k], strlen(ours[k])) == 0)
-                return cli_usage(job->command, "--sbatch '%s': the scripts say that themselves", options->items[i]);
+                return cli_usage(job->command, "--sbatch '%s': the scripts set that themselves", options->items[i]);
     }
     return CLI_DONE;
 }

@@ -73,20 +73,20 @@ extern const char *const cli_split_names[];
 /* clang-format off */
 #define CLI_READING_OPTIONS(at) \
     CLI_LIST(0, "text-key", (at) + offsetof(struct cli_reading, text_keys), "KEY", \
-             "of JSON and CSV: where the text is, a dotted path such as page.body, or a column (default text); given " \
-             "more than once, the texts are joined by line breaks"), \
+             "for JSON and CSV: where the text is, a dotted path such as page.body, or a column (default text); if " \
+             "given more than once, the texts are joined by line breaks"), \
     CLI_TEXT(0, "id-key", (at) + offsetof(struct cli_reading, id_key), "KEY", \
-             "of JSON and CSV: where the id is (default id)"), \
+             "for JSON and CSV: where the id is (default id)"), \
     CLI_NUMBER(0, "limit", (at) + offsetof(struct cli_reading, limit), "N", 1, NIGH_ALL_64, NULL, \
                "stop after N documents"), \
     CLI_TEXT(0, "shard", (at) + offsetof(struct cli_reading, shard), "I/N", \
-             "only the documents whose number, counting from 0, leaves the rest I when divided by N"), \
+             "only documents whose number, counting from 0, leaves the remainder I when divided by N"), \
     CLI_NUMBER(0, "max-errors", (at) + offsetof(struct cli_reading, max_errors), "N", 0, NIGH_ALL_64, "1000", \
                "malformed parts to skip before giving up"), \
     CLI_FLAG(0, "strict", (at) + offsetof(struct cli_reading, strict), "give up at the first malformed part"), \
     CLI_FLAG(0, "allow-loss", (at) + offsetof(struct cli_reading, allow_loss), \
-             "go on although input is lost: archives and compressed files that are cut short or damaged, files that " \
-             "cannot be opened; else it is an error, and nothing is written or added"), \
+             "go on even if input is lost: archives and compressed files that are cut short or damaged, files that " \
+             "cannot be opened; without it that is an error, and nothing is written or added"), \
     CLI_LIST(0, "include", (at) + offsetof(struct cli_reading, include), "GLOB", \
              "in folders and archives: read only files that match, such as '*.txt', or 'a/*' from the folder given " \
              "on; may be given more than once"), \
@@ -102,15 +102,14 @@ extern const char *const cli_split_names[];
     CLI_NUMBER(0, "min-words", (at) + offsetof(struct cli_reading, min_words), "N", 0, UINT32_MAX, NULL, \
                "leave out documents of fewer than N words"), \
     CLI_TEXT(0, "only-language", (at) + offsetof(struct cli_reading, only_language), "CODE", \
-             "leave out documents in another language than this: da, de, en, es, fi, fr, it, nl, no, pt, ru or sv; " \
-             "what cannot be told, such as a few words, is kept"), \
+             "leave out documents in other languages: da, de, en, es, fi, fr, it, nl, no, pt, ru or sv; documents " \
+             "whose language cannot be told, such as a few words, are kept"), \
     CLI_LIMIT_OPTIONS(at)
 
 /* Of commands that keep what they cut. */
 #define CLI_PASSAGE_LIMIT_OPTION(at) \
     CLI_NUMBER(0, "limit-passages", (at) + offsetof(struct cli_reading, limit_passages), "N", 1, NIGH_ALL_64, NULL, \
-               "stop after N passages, or N documents that are not cut; words are counted in all documents all the " \
-               "same")
+               "stop after N passages, or N documents that are not cut; words are still counted in all documents")
 
 /* How much reading may take, whatever the input says. */
 #define CLI_LIMIT_OPTIONS(at) \
@@ -119,21 +118,21 @@ extern const char *const cli_split_names[];
     CLI_NUMBER(0, "max-expansion", (at) + offsetof(struct cli_reading, max_expansion), "N", 1, UINT32_MAX, "1000", \
                "give up on an input that grows to more than N times its compressed size, beyond 64 MiB"), \
     CLI_NUMBER(0, "max-members", (at) + offsetof(struct cli_reading, max_members), "N", 1, NIGH_ALL_64, "100000000", \
-               "give up on an archive or folder with more files"), \
+               "give up on an archive or folder with more than N files"), \
     CLI_NUMBER(0, "max-depth", (at) + offsetof(struct cli_reading, max_depth), "N", 1, 10000, "512", \
-               "skip JSON and HTML that is nested deeper")
+               "skip JSON and HTML that is nested more than N deep")
 
 /* Of commands that learn. */
 #define CLI_LABEL_OPTIONS(at) \
     CLI_TEXT(0, "label-key", (at) + offsetof(struct cli_reading, label_key), "KEY", \
-             "of JSON and CSV: where the label is, a text or a number, or a list of them (default label)"), \
+             "for JSON and CSV: where the label is, a text or a number, or a list of them (default label)"), \
     CLI_TEXT(0, "part-key", (at) + offsetof(struct cli_reading, part_key), "KEY", \
-             "of JSON and CSV: where it says what a document is for; only those of \"train\" are learned from")
+             "for JSON and CSV: the key that says what a document is for; only those with \"train\" are learned from")
 
 /* Of commands that take a collection, which knows its scheme. */
 #define CLI_SCHEME_OPTION(place_of_scheme, place_of_model) \
     CLI_CHOICE_OR_FILE(0, "scheme", place_of_scheme, place_of_model, "SCHEME", cli_scheme_names, "auto", \
-                       "what the collection was signed by, which it knows itself; another is an error")
+                       "the scheme of the collection, which it knows itself; any other is an error")
 
 /* What is counted in a text; `by_default` ends the sentence. */
 #define CLI_FEATURE_OPTION(at, by_default) \
@@ -157,19 +156,19 @@ extern const char *const cli_split_names[];
 #define CLI_SEED_OPTION(at) \
     CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), CLI_NUMBER_OR_RANDOM, 0, \
                NIGH_ALL_64, NULL, \
-               "of the hashes (default 0); random: one that nobody can write texts against, kept in the collection " \
-               "and told by --stats")
+               "seed of the hashes (default 0); random: a secret one, against which nobody can craft texts; kept in " \
+               "the collection and shown by --stats")
 
 /* How a text as a whole becomes a signature, but for the hashes. */
 #define CLI_SCHEME_OPTIONS(at) \
     CLI_CHOICE_OR_FILE(0, "scheme", (at) + offsetof(struct cli_signing, scheme), \
                        (at) + offsetof(struct cli_signing, model), "SCHEME", cli_scheme_names, "auto", \
                        "how text becomes bits: topsig for nearest documents, simhash or minhash for near-copies, " \
-                       "learned: by a model of 'nigh train'; auto is what the collection has, and topsig for a new " \
-                       "one"), \
+                       "learned: by a model of 'nigh train'; auto is the scheme of the collection, and topsig for a " \
+                       "new one"), \
     CLI_NUMBER(0, "bits", (at) + offsetof(struct cli_signing, bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, \
-               "the width of the signatures (by default 1024 for topsig, 64 for simhash, 256 for minhash, and the " \
-               "model's); for signature files: how many bits of a row count, which raw ones cannot say and others " \
+               "the width of the signatures (default 1024 for topsig, 64 for simhash, 256 for minhash, or the " \
+               "model's); for signature files: how many bits of a row count, which raw files do not say, and others " \
                "only in whole bytes"), \
     CLI_FEATURE_OPTION(at, "words, and ngrams:3 for minhash"), \
     CLI_CHOICE(0, "weights", (at) + offsetof(struct cli_signing, weights), "KIND", cli_weight_names, "auto", \
@@ -178,7 +177,7 @@ extern const char *const cli_split_names[];
     CLI_TEXT(0, "vocabulary", (at) + offsetof(struct cli_signing, vocabulary), "FILE", \
              "weigh by the counts in FILE ('nigh sign --make-vocabulary') instead of a first pass over the input"), \
     CLI_NUMBER(0, "vocabulary-memory", (at) + offsetof(struct cli_signing, memory), "BYTES", 65536, \
-               UINT64_C(1) << 40, "1G", "for counting words: exact up to so much memory, a sketch beyond")
+               UINT64_C(1) << 40, "1G", "for counting words: exact up to this much memory, a sketch beyond")
 #define CLI_HASHING_OPTIONS(at) \
     CLI_NUMBER(0, "density", (at) + offsetof(struct cli_signing, density), "N", 1, 65536, NULL, \
                "for topsig: a word touches one in N bits (default 21)"), \

@@ -34,8 +34,8 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... [--threshold X] [--labels FILE] INPUT...", NULL};
 
 static const char *const description[] = {
-    "Finds every pair of near-copies by comparing sets of features. Against these it holds what 'nigh dedup' finds, "
-    "and what simhash, MinHash bits and MinHash LSH find without a look at the texts. Exact copies are left out first.",
+    "Finds every pair of near-copies by comparing sets of features. Compares these with what 'nigh dedup' finds, and "
+    "with what simhash, MinHash bits and MinHash LSH find without reading the texts. Exact copies are left out first.",
     "The inputs are read a dozen times, so they must be files.",
     NULL,
 };
@@ -51,7 +51,7 @@ static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
 static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
-    {"nigh eval duplicates texts.jsonl", "what each way of finding near-copies finds of them"},
+    {"nigh eval duplicates texts.jsonl", "what each method finds"},
     {"nigh eval duplicates --report duplicates.html texts.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };
@@ -357,7 +357,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_eval_duplicates = {
     .name = "eval duplicates",
-    .summary = "what each way of finding near-copies finds",
+    .summary = "what each method for near-copies finds",
     .usage = usage,
     .description = description,
     .details = details,

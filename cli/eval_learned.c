@@ -59,11 +59,11 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "lookup", PLACE(lookup), "WHEN", lookup_names, "off",
                "measure the time of a query: hash lookup by tables and by the scan, against inverted lists and the "
                "cosine over them; only: and leave out the ranking, for large collections"),
-    CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, NULL, "ask with N of the documents that ask (default all)"),
+    CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, NULL, "use N of the query documents (default all)"),
     CLI_TEXT(0, "labelled", PLACE(labelled), "SHARE",
              "keep the labels of this share of the documents that are learned from (default 1)"),
     CLI_FLAG(0, "strip-headers", PLACE(strip_headers),
-             "leave out what stands before the first empty line of a text, such as the headers of a message"),
+             "leave out everything before the first empty line of a text, such as the headers of a message"),
     CLI_NUMBER(0, "iterations", PLACE(iterations), "N", 1, 100000, "60",
                "of codewords and s3h: end after N iterations"),
     CLI_NUMBER(0, "min-documents", PLACE(min_documents), "N", 1, UINT32_MAX, "3",
@@ -93,8 +93,8 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "label-key", EVAL_PLACE(reading.label_key), "KEY",
              "where the label is, a text or a number, or a list of them (default label)"),
     CLI_TEXT(0, "part-key", EVAL_PLACE(reading.part_key), "KEY",
-             "where it says what a document is for: those of \"train\" are learned from, those of \"test\" ask; "
-             "without it a random fifth asks"),
+             "the key that says what a document is for: those with \"train\" are learned from, those with \"test\" are "
+             "queries; without it a random fifth are queries"),
     CLI_FEATURE_OPTION(EVAL_PLACE(signing), "words"),
     CLI_LANGUAGE_OPTIONS(EVAL_PLACE(signing)),
     EVAL_INPUT_OPTIONS,
@@ -104,11 +104,11 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... [--label-key KEY] [--part-key KEY] INPUT...", NULL};
 
 static const char *const description[] = {
-    "Learns from labelled documents by each method of 'nigh train', signs those that were learned from and those that "
-    "ask, and ranks the first for each of the second. Relevant is what shares a label.",
+    "Learns from labelled documents by each method of 'nigh train', signs the documents that it learned from and those "
+    "that are queries, and ranks the former for each of the latter. A document is relevant if it shares a label.",
     "Shows mean average precision over the whole ranking, precision within --radius (0 where nothing is there) and the "
     "number of documents found there, mean distances within a class and between two, and the time and memory of "
-    "learning; all are means over --seeds. Documents that cannot be signed are found by nobody and find nothing.",
+    "learning; all are means over --seeds. Documents that cannot be signed are never found, and find nothing.",
     "For comparison there are the inverted list, which returns all documents that share a chosen feature, and the "
     "exact tf-idf cosine.",
     "--lookup shows what a query takes, in processor time, one after the other: from a signature to all within the "
@@ -129,7 +129,7 @@ static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
 static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
-    {"nigh eval learned --part-key split --plot learned.svg news.jsonl", "which method of learning is worth it"},
+    {"nigh eval learned --part-key split --plot learned.svg news.jsonl", "which method of learning to use"},
     {"nigh eval learned --part-key split --report learned.html news.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };

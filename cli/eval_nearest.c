@@ -46,9 +46,9 @@ struct nearest_values {
 static const struct cli_option options[] = {
     CLI_NUMBER('k', NULL, PLACE(k), "N", 1, 65536, "10", "look for the N nearest documents of each query"),
     CLI_NUMBER(0, "ask", PLACE(ask), "N", 1, 1000000, "200",
-               "ask N queries: random documents of the collection, each left out of its own answer, or the first of "
+               "run N queries: random documents of the collection, each left out of its own answer, or the first of "
                "--queries"),
-    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "ask the signatures of FILE, instead of documents"),
+    CLI_TEXT(0, "queries", PLACE(queries), "FILE", "use the signatures of FILE as queries, instead of documents"),
     EVAL_SAMPLE_SEED_OPTION,
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search, as of 'nigh search'"),
     CLI_TEXT(0, "breadth", PLACE(breadth), "LIST",
@@ -253,7 +253,7 @@ static bool make_settings(struct nearest *nearest) {
                 for (size_t b = 0; b < budget_count; b++)
                     if (!add_setting(nearest, breadths[i], admits[j], efforts[l], budgets[b])) return false;
     if (nearest->setting_count > 0) return true;
-    (void)cli_usage(nearest->job->command, "there is no --breadth up to which --admit could be");
+    (void)cli_usage(nearest->job->command, "no --breadth is as large as --admit");
     return false;
 }
 
@@ -600,7 +600,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_eval_nearest = {
     .name = "eval nearest",
-    .summary = "how near what a search finds comes to the truth, and how fast",
+    .summary = "how well and how fast a search finds the nearest documents",
     .usage = usage,
     .description = description,
     .details = details,

@@ -50,7 +50,7 @@ static const struct cli_section output_section = {"OUTPUT", output_paragraphs};
 static const struct cli_section *const details[] = {&output_section, NULL};
 
 static const struct cli_example examples[] = {
-    {"nigh eval psm --plot weak.svg texts.jsonl", "what weak bits are worth"},
+    {"nigh eval psm --plot weak.svg texts.jsonl", "how much weak bits help"},
     {"nigh eval psm --report weak.html texts.jsonl", "the same as a page for a browser"},
     {NULL, NULL},
 };
@@ -371,7 +371,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_eval_psm = {
     .name = "eval psm",
-    .summary = "what the weights of bits are worth for near-copies",
+    .summary = "how much the weights of bits help to find near-copies",
     .usage = usage,
     .description = description,
     .details = details,

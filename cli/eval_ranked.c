@@ -211,7 +211,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_eval_ranked = {
     .name = "eval ranked",
-    .summary = "how good rankings are that people have judged",
+    .summary = "how good rankings are, by human judgements",
     .usage = usage,
     .description = description,
     .details = details,

@@ -55,9 +55,9 @@ static const char *const usage[] = {"[OPTION]... [--block N] [--ratios LIST] INP
 static const char *const description[] = {
     "Cuts documents into blocks of words as 'nigh terms index' does, and makes filters of them: of each kind (Bloom, "
     "COCA, hybrid) and number of bits a word, with the k, and of hybrid the theta, that err least.",
-    "Shows which share of all words a block's filter has falsely, in the mean, over blocks and by how many blocks have "
-    "a word; how many false blocks queries find; and how large filters and dictionary are, beside an inverted index of "
-    "the same blocks.",
+    "Shows which share of all words a block's filter falsely contains: the mean, over blocks, and by how many blocks "
+    "have a word; how many false blocks queries find; and the size of filters and dictionary, beside an inverted index "
+    "of the same blocks.",
     NULL,
 };
 
@@ -482,7 +482,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_eval_terms = {
     .name = "eval terms",
-    .summary = "how often filters of words err, and what they take",
+    .summary = "how often filters of words err, and how large they are",
     .usage = usage,
     .description = description,
     .details = details,

@@ -37,7 +37,7 @@ static int add_columns(struct cli_job *job, const char *path, bool asked, bool a
         cli_note(job, "columns: of %s, %s; %.2f s", cli_counted(result.built, "segment", "segments").text,
                  cli_size((double)result.bytes).text, cli_seconds() - started);
     else if (asked && result.kept > 0)
-        cli_note(job, "columns are there already: %s", cli_size((double)result.bytes).text);
+        cli_note(job, "columns already exist: %s", cli_size((double)result.bytes).text);
     else if (asked)
         cli_note(job, "columns: none, there are no signatures");
     return CLI_DONE;

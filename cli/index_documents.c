@@ -50,9 +50,9 @@ static void tell_repeat(void *user, const nigh_signed *row) {
     const struct cli_shown id = cli_shown(row->document->id, row->document->id_length);
     indexer->repeated++;
     if (indexer->values->reading.strict)
-        cli_error(job, "'%s': the id '%s' is there already; nothing was added", row->source, id.text);
+        cli_error(job, "'%s': the id '%s' already exists; nothing was added", row->source, id.text);
     else if (indexer->repeated <= REPEATS_SHOWN && !job->common->quiet)
-        cli_error(job, "skipped: '%s': the id '%s' is there already%s", row->source, id.text,
+        cli_error(job, "skipped: '%s': the id '%s' already exists%s", row->source, id.text,
                   indexer->repeated == REPEATS_SHOWN ? "; more such are counted, not shown" : "");
 }
 
@@ -63,10 +63,9 @@ static void tell_change(void *user, const nigh_signed *row) {
     const struct cli_shown id = cli_shown(row->document->id, row->document->id_length);
     indexer->changed++;
     if (indexer->values->reading.strict)
-        cli_error(job, "'%s': the id '%s' is there already, with another text; nothing was added", row->source,
-                  id.text);
+        cli_error(job, "'%s': the id '%s' already exists, with another text; nothing was added", row->source, id.text);
     else if (indexer->changed <= REPEATS_SHOWN)
-        cli_error(job, "skipped: '%s': the id '%s' is there already, with another text%s", row->source, id.text,
+        cli_error(job, "skipped: '%s': the id '%s' already exists, with another text%s", row->source, id.text,
                   indexer->changed == REPEATS_SHOWN ? "; more such are counted, not shown" : "");
 }
 

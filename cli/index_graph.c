@@ -44,7 +44,7 @@ static int add_graph(struct cli_job *job, const char *path, bool added) {
                  cli_counted(result.built, "segment", "segments").text, cli_size((double)result.bytes).text,
                  result.recall, cli_seconds() - started);
     else if (result.kept > 0)
-        cli_note(job, "graph is there already: %s", cli_size((double)result.bytes).text);
+        cli_note(job, "graph already exists: %s", cli_size((double)result.bytes).text);
     else
         cli_note(job, "graph: none, there are no signatures");
     return CLI_DONE;

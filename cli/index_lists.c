@@ -64,7 +64,7 @@ static void tell(struct cli_job *job, const struct lists *lists, bool built) {
     }
     format_lists(lists, what, sizeof what);
     if (built) (void)snprintf(seconds, sizeof seconds, "; %.2f s", job->stats.also_seconds);
-    cli_note(job, "slice lists%s: %s, %s%s", built ? "" : " are there already", what,
+    cli_note(job, "slice lists%s: %s, %s%s", built ? "" : " already exist", what,
              cli_size((double)lists->info.list_bytes).text, seconds);
 }
 

@@ -29,7 +29,7 @@ static int refuse_row(struct indexer *indexer, const struct cli_source *source, 
     if (job->error.status != NIGH_EEXISTS && job->error.status != NIGH_EMISMATCH && job->error.status != NIGH_EINVAL)
         return cli_fail(job);
     if (job->error.status == NIGH_EEXISTS && document->id != NULL)
-        cli_error(job, "'%s', row %llu: the id '%s' is there already%s; nothing was added", source->name,
+        cli_error(job, "'%s', row %llu: the id '%s' already exists%s; nothing was added", source->name,
                   (unsigned long long)row, cli_shown(document->id, document->id_length).text,
                   job->error.reason == NIGH_REASON_OTHER_DOCUMENT ? ", with another signature" : "");
     else

@@ -92,7 +92,7 @@ static int add_tables(struct cli_job *job, const char *path, bool added) {
         cli_note(job, "tables: of %s, %s: %s; %.2f s", cli_counted(result.built, "segment", "segments").text,
                  cli_size((double)result.bytes).text, what, cli_seconds() - started);
     else if (asked(values) && result.kept > 0)
-        cli_note(job, "tables are there already: %s, %s", cli_size((double)result.bytes).text, what);
+        cli_note(job, "tables already exist: %s, %s", cli_size((double)result.bytes).text, what);
     else if (asked(values))
         cli_note(job, "tables: none, there are no signatures");
     return CLI_DONE;

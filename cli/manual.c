@@ -20,9 +20,9 @@ static const char *const statistics_paragraphs[] = {
 };
 
 static const char *const collection_paragraphs[] = {
-    "A collection is a directory, by custom called NAME.nigh, of files that never change once written, and of a "
-    "manifest that says which of them count. A command that adds to it makes all it added visible at once, when it is "
-    "safe on the disk; one that fails or is killed changes nothing. Readers see the state at which they opened it.",
+    "A collection is a directory, usually called NAME.nigh, of files that never change once written, and a manifest "
+    "that says which of them count. A command that adds documents makes all of them visible at once, when they are "
+    "safe on the disk; one that fails or is killed changes nothing. Readers see the state in which they opened it.",
     NULL,
 };
 
@@ -252,8 +252,8 @@ void cli_manual_overview(struct cli_sink *out) {
     synopsis_line(out, "nigh help", "[COMMAND]");
     cli_sink_text(out, ".br\n.B nigh \\-\\-version\n");
     section(out, "DESCRIPTION");
-    roff_line(out, "Keeps documents as binary signatures, of which two differ in the fewer bits the more alike the "
-                   "documents are, and finds those near a given one.");
+    roff_line(out, "Keeps documents as binary signatures and finds those near a given one. The more alike two "
+                   "documents are, the fewer bits of their signatures differ.");
     cli_sink_text(out, ".PP\n");
     roff_line(out, "'-' is standard input or output. Answers go to standard output, everything else to standard error. "
                    "Progress bars appear on a terminal only.");

@@ -128,9 +128,7 @@ bool cli_pending_look(struct cli_job *job, const char *const paths[CLI_PENDING_L
     (void)snprintf(out->name, size, "%s.pending", first);
     read_file(out, collection);
     if (out->lists[0].carried + out->lists[1].carried > 0)
-        cli_error(
-            job, "'%s' is of a run that was ended before it could say so; what it lists was added, and is listed again",
-            first);
+        cli_error(job, "'%s' was left by an interrupted run; what it lists was added, and is listed again", first);
     return true;
 }
 

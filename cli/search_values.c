@@ -18,75 +18,67 @@ static const char *const rank_names[] = {"auto", "bits", "weighted", NULL};
 
 const struct cli_option cli_search_options[] = {
     CLI_NUMBER('k', NULL, PLACE(k), "N", 1, NIGH_ALL - 1, "10", "the N nearest documents of each query"),
-    CLI_NUMBER(
-        'r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-        "documents at most BITS bits away, or with --rank weighted at most at distance BITS: all of them, or with -k "
-        "the N nearest"),
+    CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
+               "find documents at most BITS bits away, or with --rank weighted at a distance of at most BITS: all of "
+               "them, or with -k the N nearest"),
     CLI_LIST(0, "id", PLACE(ids), "ID",
-             "take the stored document ID as a query; may be given again. It finds itself too"),
+             "use the stored document ID as a query; may be given more than once. It finds itself too"),
     CLI_AMONG_OPTIONS(PLACE(among), PLACE(where)),
-    CLI_LIST(0, "text", PLACE(texts), "TEXT", "take TEXT itself as a query; may be given again"),
+    CLI_LIST(0, "text", PLACE(texts), "TEXT", "use TEXT itself as a query; may be given more than once"),
     CLI_FLAG(0, "exact", PLACE(exact),
-             "miss nothing: search on, in slice lists or by comparing every document, whichever takes less; short for "
-             "--stop certain"),
+             "miss nothing: continue the search, in slice lists or by comparing every document, whichever takes less; "
+             "short for --stop certain"),
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto", "how to search"),
     CLI_NUMBER(0, "breadth", PLACE(breadth), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
-               "read the lists of slices up to BITS bits from the query's, see above; by default 1 or 2, as slices of "
-               "the width need it"),
+               "read the lists of slices up to BITS bits from the query's, see above (default 1 or 2, by the width of "
+               "the slices)"),
     CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
-               "beyond BITS bits, count only what was seen before"),
+               "in lists beyond BITS bits, count only documents seen before"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_ALL, NULL,
-               "compare the N most promising of what the lists or sketches showed; at least as many as -k"),
+               "compare the N most promising documents that the lists or sketches showed; at least as many as -k"),
     CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
                "with --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
+    CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
+               "with a graph: remember the N nearest during the walk (ef); more is slower and misses less; at least as "
+               "many as -k (default 600, or twice -k)"),
     CLI_NUMBER(
-        0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
-        "with a graph: keep the N nearest in mind while walking; more is slower and misses less; at least as many as "
-        "-k; by default 600, or twice as many as -k"),
-    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
-               "with a graph: end after N steps that brought nothing nearer; 0: when there is none left to take; by "
-               "default 300"),
-    CLI_TEXT(
-        0, "slack", PLACE(slack), "X",
-        "with columns: leave out what seems too far by X standard deviations before it is counted to the end, such as "
-        "1; faster, and may miss some. Without it nothing is missed"),
+        0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
+        "with a graph: end after N steps that brought nothing nearer; 0: only when no step is left (default 300)"),
+    CLI_TEXT(0, "slack", PLACE(slack), "X",
+             "with columns: drop documents early that seem too far by X standard deviations, such as 1; faster, and "
+             "may miss some. Without it nothing is missed"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, NIGH_MAX_WIDTH_BITS, NULL, "use the first N slices only"),
-    CLI_CHOICE(
-        0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
-        "when a search of slice lists ends: at the breadth, or once the answer is certain, or seen in every slice"),
-    CLI_CHOICE(
-        0, "probe", PLACE(probe), "WAY", probe_names, "auto",
-        "which lists to read: all up to --breadth (ball), or the likeliest, by how sure each bit of the query is "
-        "(directed)"),
-    CLI_TEXT(
-        0, "budget", PLACE(budget), "N",
-        "read about N entries of lists a query and segment, leaving out the least likely lists, or very long ones and "
-        "then the longer ones of the outermost breadth (50K, 2M, or 'all': no limit, and lists even where comparing "
-        "every document takes less)"),
+    CLI_CHOICE(0, "stop", PLACE(stop), "RULE", stop_names, "breadth",
+               "when a search of slice lists ends: at --breadth, once the answer is certain, or once it was seen in "
+               "every slice"),
+    CLI_CHOICE(0, "probe", PLACE(probe), "WAY", probe_names, "auto",
+               "which lists to read: all up to --breadth (ball), or the most likely ones, by how sure each bit of the "
+               "query is (directed)"),
+    CLI_TEXT(0, "budget", PLACE(budget), "N",
+             "read about N entries of lists for each query and segment; leave out the least likely lists, or very long "
+             "ones and then the longer ones of the outermost breadth (50K, 2M, or 'all': no limit, and use lists even "
+             "if comparing every document takes less)"),
     CLI_NUMBER(0, "probes", PLACE(probes), "N", 1, UINT32_MAX, NULL,
-               "with directed probes: look up N lists a query and segment at most"),
-    CLI_NUMBER(
-        0, "batch", PLACE(batch), "N", 1, 65536, "64",
-        "search N queries together: more is faster, fewer answers sooner. Where not given, 8 if the answers to 64 "
-        "could be more than 4 million documents"),
+               "with directed probes: look up at most N lists for each query and segment"),
+    CLI_NUMBER(0, "batch", PLACE(batch), "N", 1, 65536, "64",
+               "search N queries together: more is faster, fewer answers sooner; if not given, 8 if the answers to 64 "
+               "could be more than 4 million documents"),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", cli_output_names, "table", "the form of the answer"),
     CLI_TEXT(0, "report", PLACE(report), "FILE", "also write the answers to FILE as a page for a browser"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the query files"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, NULL,
                "the width of the queries, which must be that of the collection"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),
-    CLI_CHOICE(0, "rank", PLACE(rank), "HOW", rank_names, "auto",
-               "what a bit that differs adds to a distance: one (bits), or the more, the surer the query is of it "
-               "(weighted). auto is weighted for texts and documents that ask a topsig collection, without --radius "
-               "and --all-bits; see RANKING"),
+    CLI_CHOICE(
+        0, "rank", PLACE(rank), "HOW", rank_names, "auto",
+        "what a bit that differs adds to a distance: one (bits), or more the surer the query is of it (weighted). auto "
+        "is weighted for texts and documents on a topsig collection, without --radius and --all-bits; see RANKING"),
     CLI_FLAG(0, "all-bits", PLACE(all_bits),
-             "for texts and topsig: compare also the bits that the text says nothing about; see above"),
-    CLI_FLAG(0, "verify", PLACE(verify), "compare all checksums of the collection first"),
-    CLI_FLAG(
-        0, "load", PLACE(load),
-        "read the collection into memory first, instead of leaving it to the system which parts of its files are "
-        "there: pays for very many queries of ten million documents or more, and takes as much memory as the files "
-        "are large"),
+             "for texts and topsig: also compare the bits that the text does not touch; see above"),
+    CLI_FLAG(0, "verify", PLACE(verify), "verify all checksums of the collection first"),
+    CLI_FLAG(0, "load", PLACE(load),
+             "read the whole collection into memory first, instead of mapping its files: pays for very many queries on "
+             "ten million documents or more, and takes as much memory as the files have bytes"),
     CLI_READING_OPTIONS(PLACE(reading)),
     CLI_END,
 };
@@ -158,7 +150,7 @@ static bool set_rank(const struct cli_job *job, const struct cli_search_values *
         return false;
     }
     if (!cli_search_ranks(out->method) || out->probe == NIGH_PROBE_DIRECTED) {
-        (void)cli_usage(job->command, "--rank weighted cannot be had so: leave out %s",
+        (void)cli_usage(job->command, "--rank weighted does not go with this: leave out %s",
                         out->probe == NIGH_PROBE_DIRECTED ? "--probe directed"
                                                           : "--method, or give --method exact, columns or graph");
         return false;

@@ -126,7 +126,7 @@ bool cli_tune_page_write(struct cli_job *job, const char *path, const struct cli
         return false;
     }
     if (!cli_page_open(job, path, "Ways to search", job->operands[0], &sink)) return false;
-    cli_sink_text(sink, met ? "<p><b>Chosen: " : "<p><b>What was asked for cannot be had; the best: ");
+    cli_sink_text(sink, met ? "<p><b>Chosen: " : "<p><b>The targets cannot be met; the best: ");
     cli_page_text(sink, cli_tuning_words(best).text, strlen(cli_tuning_words(best).text));
     cli_sink_format(sink, "</b>. Recall %.4f (%.4f to %.4f), CDR %.4f; a query takes %s, 99%% within %s; ",
                     best->recall, best->recall_low, best->recall_high, best->cdr, cli_time(best->median).text,

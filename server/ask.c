@@ -110,7 +110,7 @@ static bool refuse(struct reading *reading, const char *key, const char *why) {
 static struct serve_query *add_query(struct reading *reading, const char *key) {
     struct serve_ask *ask = reading->ask;
     if (reading->asked) {
-        (void)refuse(reading, key, "stands beside another query; give one, or \"queries\"");
+        (void)refuse(reading, key, "is given beside another query; give one, or \"queries\"");
         return NULL;
     }
     if (ask->count == reading->request->server->settings->max_queries) {
@@ -137,7 +137,7 @@ static struct serve_query *add_query(struct reading *reading, const char *key) {
 static bool take_text(struct reading *reading, struct serve_value value) {
     const char *text = NULL;
     size_t length = 0;
-    if (!serve_json_string(value, &text, &length)) return refuse(reading, "text", "is to be a string");
+    if (!serve_json_string(value, &text, &length)) return refuse(reading, "text", "must be a string");
     if (!reading->ask->snapshot->texts)
         return refuse(reading, "text",
                       "cannot be asked: this collection holds signatures; give \"signature\" or \"id\"");
@@ -163,7 +163,7 @@ static bool give_room(struct reading *reading, struct serve_query *query) {
 static bool take_signature(struct reading *reading, const char *key, bool base64, struct serve_value value) {
     const char *text = NULL;
     size_t length = 0;
-    if (!serve_json_string(value, &text, &length)) return refuse(reading, key, "is to be a string");
+    if (!serve_json_string(value, &text, &length)) return refuse(reading, key, "must be a string");
     struct serve_query *query = add_query(reading, key);
     if (query == NULL || !give_room(reading, query)) return false;
     const uint32_t bits = reading->ask->snapshot->info.width_bits;
@@ -193,7 +193,7 @@ static bool take_id(struct reading *reading, struct serve_value value) {
     const char *id = NULL;
     size_t length = 0;
     nigh_error error;
-    if (!serve_json_string(value, &id, &length)) return refuse(reading, "id", "is to be a string");
+    if (!serve_json_string(value, &id, &length)) return refuse(reading, "id", "must be a string");
     struct serve_query *query = add_query(reading, "id");
     if (query == NULL || !give_room(reading, query)) return false;
     nigh_status status = serve_find_document(reading->ask->snapshot, id, length, &query->number, &error);
@@ -209,7 +209,7 @@ static bool take_number(struct reading *reading, const char *key, struct serve_v
                         uint64_t most, uint32_t *out) {
     uint64_t number = 0;
     char why[96];
-    (void)snprintf(why, sizeof why, "is to be a whole number from %llu to %llu", (unsigned long long)least,
+    (void)snprintf(why, sizeof why, "must be a whole number from %llu to %llu", (unsigned long long)least,
                    (unsigned long long)most);
     if (!serve_json_count(value, &number) || number < least || number > most) return refuse(reading, key, why);
     *out = (uint32_t)number;
@@ -217,7 +217,7 @@ static bool take_number(struct reading *reading, const char *key, struct serve_v
 }
 
 static bool take_flag(struct reading *reading, const char *key, struct serve_value value, bool *out) {
-    return serve_json_boolean(value, out) || refuse(reading, key, "is to be true or false");
+    return serve_json_boolean(value, out) || refuse(reading, key, "must be true or false");
 }
 
 static bool is_key(const char *key, size_t length, const char *name) {
@@ -251,18 +251,18 @@ static bool take_query(void *user, const char *key, size_t length, struct serve_
     (void)length;
     (void)snprintf(reading.place, sizeof reading.place, "/queries/%u", whole->ask->count);
     if (serve_json_kind(value) != SERVE_JSON_OBJECT) {
-        serve_problem_field(reading.request, reading.place, "%s is to be an object", reading.place);
+        serve_problem_field(reading.request, reading.place, "%s must be an object", reading.place);
         reading.good = false;
     } else {
         serve_json_each(value, take_query_member, &reading);
     }
-    if (reading.good && !reading.asked) (void)refuse(&reading, "text", "is missing: or give \"id\" or \"signature\"");
+    if (reading.good && !reading.asked) (void)refuse(&reading, "text", "is missing; give it, \"id\" or \"signature\"");
     whole->good = reading.good;
     return reading.good;
 }
 
 static bool take_queries(struct reading *reading, struct serve_value value) {
-    if (serve_json_kind(value) != SERVE_JSON_ARRAY) return refuse(reading, "queries", "is to be an array");
+    if (serve_json_kind(value) != SERVE_JSON_ARRAY) return refuse(reading, "queries", "must be an array");
     if (reading->asked) return refuse(reading, "queries", "stands beside another query");
     reading->asked = reading->several = true;
     serve_json_each(value, take_query, reading);
@@ -273,7 +273,7 @@ static bool take_where(struct reading *reading, struct serve_value value) {
     struct serve_ask *ask = reading->ask;
     const char *text = NULL;
     size_t length = 0;
-    if (!serve_json_string(value, &text, &length)) return refuse(reading, "where", "is to be a string");
+    if (!serve_json_string(value, &text, &length)) return refuse(reading, "where", "must be a string");
     if (ask->where != NULL) return refuse(reading, "where", "is there twice");
     if (memchr(text, '\0', length) != NULL) return refuse(reading, "where", "has a character U+0000");
     ask->where = malloc(length + 1);
@@ -320,13 +320,13 @@ static bool read_body(struct reading *reading) {
         return false;
     }
     if (serve_json_kind(root) != SERVE_JSON_OBJECT) {
-        serve_problem_field(request, "", "the body is to be an object, not %s",
+        serve_problem_field(request, "", "the body must be an object, not %s",
                             serve_json_kind_name(serve_json_kind(root)));
         return false;
     }
     serve_json_each(root, take_member, reading);
     if (reading->good && !reading->asked)
-        return refuse(reading, "text", "is missing: or give \"id\", \"signature\" or \"queries\"");
+        return refuse(reading, "text", "is missing; give it, \"id\", \"signature\" or \"queries\"");
     if (!reading->k_given && ask->radius != NIGH_ALL) ask->k = request->server->settings->max_matches;
     return reading->good;
 }

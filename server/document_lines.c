@@ -46,7 +46,7 @@ static bool take_id(struct reading *reading, struct serve_value value) {
         length = (size_t)snprintf(number, sizeof number, "%" PRIu64, count);
         text = number;
     } else if (!serve_json_string(value, &text, &length)) {
-        return wrong(reading, "\"id\" is to be a string or a whole number");
+        return wrong(reading, "\"id\" must be a string or a whole number");
     }
     if (length == 0 || length > NIGH_MAX_ID_LENGTH)
         return wrong(reading, "\"id\" is empty, or longer than 65,535 bytes");
@@ -59,7 +59,7 @@ static bool take_text(struct reading *reading, struct serve_value value) {
     const char *text = NULL;
     size_t length = 0;
     if (!reading->snapshot->texts) return wrong(reading, "this collection takes signatures, not texts");
-    if (!serve_json_string(value, &text, &length)) return wrong(reading, "\"text\" is to be a string");
+    if (!serve_json_string(value, &text, &length)) return wrong(reading, "\"text\" must be a string");
     reading->place->text = keep(reading, text, length);
     reading->line->document.text_length = length;
     return reading->place->has_text = true;
@@ -72,7 +72,7 @@ static bool take_signature(struct reading *reading, struct serve_value value, bo
     const uint32_t bits = reading->snapshot->info.width_bits;
     struct serve_text *room = &reading->lines->room;
     if (reading->snapshot->texts) return wrong(reading, "this collection takes texts, not signatures");
-    if (!serve_json_string(value, &text, &length)) return wrong(reading, "\"signature\" is to be a string");
+    if (!serve_json_string(value, &text, &length)) return wrong(reading, "\"signature\" must be a string");
     if (!serve_text_reserve(room, nigh_signature_bytes(bits) + 1)) return wrong(reading, "out of memory");
     const char *bad = serve_read_signature(text, length, base64, bits, (uint8_t *)room->bytes + room->length);
     (void)snprintf(why, sizeof why, "\"signature\" %s, which are of %u bits", bad == NULL ? "" : bad, bits);
@@ -134,7 +134,7 @@ static void read_line(struct reading *reading, const char *text, size_t length) 
         return;
     }
     if (serve_json_kind(root) != SERVE_JSON_OBJECT)
-        (void)wrong(reading, "a line is to be an object");
+        (void)wrong(reading, "a line must be an object");
     else
         serve_json_each(root, take_member, reading);
     check_line(reading);

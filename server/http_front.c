@@ -231,11 +231,11 @@ static bool caller_is_welcome(struct serve_request *request, struct MHD_Connecti
     bool foreign = false;
     if (!serve_host_is_ours(server->settings, server->address, host)) {
         refuse(request, 403, "host", "Another host was meant",
-               "this server does not go by that Host; --host NAME allows it");
+               "this server does not answer to that Host; --host NAME allows it");
         return false;
     }
     if (!serve_origin_is_ours(server->settings, host, origin, &foreign)) {
-        refuse(request, 403, "origin", "Pages of others may not ask", "--origin ORIGIN allows them");
+        refuse(request, 403, "origin", "Pages of other origins may not ask", "--origin ORIGIN allows them");
         return false;
     }
     if (foreign) request->cors = origin;
@@ -596,9 +596,8 @@ nigh_status serve_front_start(struct serve_server *server, nigh_error *error) {
     if (status != NIGH_OK) return status;
     if (beyond && server->tokens == NULL && !server->settings->without_token) {
         (void)close(front->socket);
-        return fail(
-            error, NIGH_EINVAL,
-            "others than this machine could connect: give --token-file, or --without-token where that is meant");
+        return fail(error, NIGH_EINVAL,
+                    "other machines could connect: give --token-file, or --without-token if you mean it");
     }
     server->max_connections = allow_connections(server->settings->max_connections);
     front->daemon = start_daemon(server);

@@ -168,7 +168,7 @@ static const struct figure figures[] = {
     {"nigh_documents", "gauge", "documents that searches find", documents},
     {"nigh_deleted_documents", "gauge", "documents that are deleted and not yet merged away", deleted},
     {"nigh_segments", "gauge", "segments", segments},
-    {"nigh_bytes", "gauge", "bytes of segments and what stands beside them", all_bytes},
+    {"nigh_bytes", "gauge", "bytes of segments and the files beside them", all_bytes},
     {"nigh_sequence", "counter", "number of the state that is served", sequence},
     {"nigh_snapshots_total", "counter", "newer states that were opened", opened},
     {"nigh_commits_total", "counter", "commits made here", commits},
@@ -225,12 +225,12 @@ static void show_process(struct serve_server *server, struct serve_text *out) {
            (double)atomic_load(&metrics->groups));
     single(out, "nigh_add_grouped_requests_total", "counter", "requests in them",
            (double)atomic_load(&metrics->grouped));
-    single(out, "nigh_refused_requests_total", "counter", "requests turned away because too much waited",
+    single(out, "nigh_refused_requests_total", "counter", "requests turned away because too many waited",
            (double)atomic_load(&metrics->refused));
     single(out, "nigh_expired_connections_total", "counter", "connections closed for being too slow",
            (double)atomic_load(&metrics->expired));
     single(out, "nigh_connections", "gauge", "open connections", (double)atomic_load(&metrics->connections));
-    single(out, "nigh_connections_limit", "gauge", "connections that there can be", (double)server->max_connections);
+    single(out, "nigh_connections_limit", "gauge", "the most connections allowed", (double)server->max_connections);
     single(out, "nigh_held_bytes", "gauge", "bytes of requests and answers in memory",
            (double)atomic_load(&metrics->held_bytes));
     single(out, "process_resident_memory_bytes", "gauge", "memory in use, mapped files included", resident_bytes());
@@ -245,9 +245,9 @@ void serve_metrics_answer(struct serve_request *request) {
     each_meter(server, out, show_answers);
     begin(out, "nigh_request_seconds", "histogram", "from the head of a request to its answer");
     each_meter(server, out, show_seconds);
-    begin(out, "nigh_request_bytes_total", "counter", "bytes of bodies that came");
+    begin(out, "nigh_request_bytes_total", "counter", "bytes of bodies received");
     each_meter(server, out, show_in);
-    begin(out, "nigh_response_bytes_total", "counter", "bytes of bodies that went");
+    begin(out, "nigh_response_bytes_total", "counter", "bytes of bodies sent");
     each_meter(server, out, show_out);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) show_figure(server, out, &figures[i]);
     show_lanes(server, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * New documents against old ones: which of these are already there, and add the
- * others; what a crawler does with a batch of pages.
+ * New documents against old ones: says which new ones the collection has already, and adds the others, as a
+ * crawler needs for a batch of pages.
  *
  *     nigh_against_open(context, "news.nigh", &options, &against, &error)
  *     nigh_against_take_paths(against, paths, count, NULL, &error)     or texts, or signatures
@@ -10,15 +10,15 @@
  *     nigh_against_add(against, &error), nigh_against_commit(against, NULL, &error)
  *     nigh_against_close(against)
  *
- * The answer is the same as if the new documents came one by one: each is compared with all
- * that are there, and added where nothing matches.  So of two copies among the new ones the
+ * The answer is the same as if the new documents came one by one: each is compared with all documents so far,
+ * and added if nothing matches.  So of two copies among the new ones the
  * second matches the first.  The answer is the same for any number of threads.
  *
  * A collection for near-copies, whose scheme has a threshold, keeps texts, and new documents
  * are compared by their texts: two match if their Jaccard index reaches the threshold.  Day
  * after day, adding what is new, such a collection keeps exactly the documents that
- * nigh_dedup_run() over all days keeps.  Any other collection has bits alone: documents that
- * differ in few bits match, and nothing is verified.
+ * nigh_dedup_run() over all days keeps.  Any other collection has only bits: documents that differ in few bits
+ * match, and nothing is verified.
  */
 #ifndef NIGH_PUBLIC_AGAINST_H
 #define NIGH_PUBLIC_AGAINST_H
@@ -33,18 +33,18 @@ extern "C" {
 
 typedef struct nigh_against_options {
     size_t size;
-    uint32_t radius;  /* what differs in at most so many bits matches; more than all bits is all; NIGH_DEFAULT:
-                         nigh_default_radius() of the scheme, which topsig, models and signatures of the caller's own
+    uint32_t radius;  /* what differs in at most this many bits matches; more than all bits is all; NIGH_DEFAULT:
+                         nigh_default_radius() of the scheme, which topsig, models and the caller's own signatures
                          do not have: of these it must be given */
     int add;          /* non-zero: for nigh_against_add(); others can add nothing meanwhile */
-    uint32_t snippet; /* with `add`: so many bytes of the beginning of a text are kept beside it; NIGH_DEFAULT: 200 */
-    uint64_t limit;   /* take so many documents of a reader of texts; 0: all */
+    uint32_t snippet; /* with `add`: this many bytes of the beginning of a text are kept beside it; NIGH_DEFAULT: 200 */
+    uint64_t limit;   /* take this many documents of a reader of texts; 0: all */
     uint32_t threads; /* 0: one a core */
     const nigh_progress *progress; /* must outlive the against */
 
     /* How to look, as in nigh_finder_options and nigh_batch_options. */
     nigh_finder_method method;
-    double recall;         /* finding so much of what is there is enough; below 1 psm may be used, where the bits have
+    double recall;         /* finding this share of the matches is enough; below 1 psm may be used, if the bits have
                               weights; NIGH_DEFAULT: 1, with NIGH_FINDER_PSM 0.95 */
     uint64_t memory_bytes; /* for what is looked up, of a collection, and for what was found, beside one document's
                               matches; beyond, temporary files are used.  0: no limit for the first, 256 MiB for the
@@ -55,8 +55,8 @@ typedef struct nigh_against_options {
     uint32_t rotations; /* of a collection */
 
     /* Of near-copies. */
-    int no_verify; /* non-zero: candidates are taken at their word, by bits alone, and texts are not read */
-    const nigh_signer_options *signer; /* how documents of a collection are signed that `add` makes where there is none;
+    int no_verify; /* non-zero: candidates are not verified: bits alone decide, and texts are not read */
+    const nigh_signer_options *signer; /* how documents of a collection are signed that `add` makes if there is none;
                                           NULL: minhash with a threshold of .8.  Of one that is there, its width and its
                                           max_terms are what a costly scheme must be asked for by */
     uint64_t most_matches; /* how many matches of a new document are listed, the nearest first; `untold` counts the
@@ -75,9 +75,9 @@ NIGH_API void nigh_against_options_init(nigh_against_options *options);
 typedef struct nigh_against nigh_against; /* opaque */
 
 /*
- * Opens a collection to hold new ones against.  It is read; the lock of a writer is
- * taken with the first of them, and what others added before that belongs to what is there.
- * With `add`, a collection that is not there is made by the commit.
+ * Opens a collection to compare new documents with. It is read; the lock of a writer is
+ * taken with the first new one, and what others added before that belongs to the collection.
+ * With `add`, the commit makes a collection that does not exist.
  *
  * Owns:    caller closes *out.
  * Lives:   `options` is read during the call; its progress must outlive *out.
@@ -88,8 +88,8 @@ NIGH_API nigh_status nigh_against_open(nigh_context *context, const char *path, 
                                        nigh_against **out, nigh_error *error);
 
 /*
- * The same for a file of chunks (see nigh_chunks): signatures of 64 bits, without ids.  With `add` it is locked from
- * here on, and made where there is none; how the first new ones are signed is recorded with them.
+ * The same for a file of chunks (see nigh_chunks): signatures of 64 bits, without ids. With `add` it is locked
+ * from now on, and made if there is none; it records how the first new documents are signed.
  *
  * Returns: as nigh_chunks_open(); NIGH_EINVAL; NIGH_EVERSION for a scheme of a newer nigh.
  */
@@ -100,20 +100,20 @@ NIGH_API void nigh_against_close(nigh_against *against); /* accepts NULL; what w
 
 /*
  * Lives:   until the first new one is taken, and from then on until close.
- * Returns: the collection, or NULL where there are chunks, or nothing yet.
+ * Returns: the collection, or NULL if there are chunks, or nothing yet.
  */
 NIGH_API const nigh_collection *nigh_against_collection(const nigh_against *against);
-/* The chunks, until close; NULL where there is a collection, or nothing yet. */
+/* The chunks, until close; NULL if there is a collection, or nothing yet. */
 NIGH_API nigh_chunks *nigh_against_chunks(const nigh_against *against);
 
 /* ---------------------------------------------------------------- taking -- */
 
 /*
- * Takes all documents of these inputs, or of a source that can be rewound.  Of near-copies that is done
- * once; they are read two or three times, compared here, and must not change before close.
+ * Takes all documents of these inputs, or of a source that can be rewound. For near-copies this can be done
+ * once; inputs are read two or three times, compared here, and must not change before close.
  *
- * With `add`, a collection that is made keeps the values of reading->keep_keys, and one that is there must keep the
- * same: NIGH_EMISMATCH.  NULL: those that are there, and of a new one none.
+ * With `add`, a new collection keeps the values of reading->keep_keys, and an existing one must keep the
+ * same: NIGH_EMISMATCH.  NULL: the existing keys; none for a new collection.
  *
  * Lives:   `paths` and options are read during the call; reading->user must outlive the against.
  * Returns: as nigh_dedup_run(); as nigh_against_take_texts().
@@ -124,12 +124,13 @@ NIGH_API nigh_status nigh_against_take_source(nigh_against *against, const nigh_
                                               const nigh_text_reader_options *reading, nigh_error *error);
 
 /*
- * Takes all documents of a fresh reader, which near-copies do not take.  They are signed as those of the collection
- * were, and `signer` is NULL.  Of chunks it may be the caller's, of 64 bits and of the scheme that they say; where they
- * say none, as those of older versions, NULL stands for simhash.  New ones stay in memory until close.
+ * Takes all documents of a fresh reader; not for near-copies. They are signed like those of the collection,
+ * and `signer` is NULL. For chunks it may be the caller's, of 64 bits and of the scheme that the chunks record;
+ * if they record none, like those of older versions, NULL stands for simhash. New documents stay in memory
+ * until close.
  *
- * Lives:   `reader` and `signer` must outlive the against: behind a limit, or after a
- *          failure, it may be read ahead until close.
+ * Lives:   `reader` and `signer` must outlive the against: after a limit or a failure, it may be read ahead
+ * until close.
  * Returns: NIGH_OK; as nigh_text_reader_next() and, with `add`, nigh_writer_open();
  *          NIGH_ENOTFOUND (NIGH_REASON_NOT_OF_TEXT) for a collection of signatures that were
  *          not made from text;
@@ -144,8 +145,8 @@ NIGH_API nigh_status nigh_against_take_texts(nigh_against *against, nigh_text_re
                                              nigh_error *error);
 
 /*
- * The same for signatures of the caller's own: all rows of a reader, or one, of which
- * signature, id and metadata count.
+ * The same for the caller's own signatures: all rows of a reader, or one document, whose signature, id and
+ * metadata count.
  *
  * Lives:   `reader` and `document` are read during the call only.
  * Returns: as nigh_signature_reader_next(), else as before; NIGH_EMISMATCH for another
@@ -159,15 +160,15 @@ NIGH_API nigh_status nigh_against_take(nigh_against *against, const nigh_documen
 /* ------------------------------------------------------------- comparing -- */
 
 /*
- * Compares those taken with what is there and with each other.
+ * Compares the new ones with the collection and with each other.
  *
- * Returns: NIGH_OK; NIGH_EINVAL where it was called before, or as nigh_finder_new();
- *          NIGH_ELIMIT where nothing fits into memory_bytes; NIGH_ENOMEM; NIGH_ECORRUPT;
+ * Returns: NIGH_OK; NIGH_EINVAL if it was called before, or as nigh_finder_new();
+ *          NIGH_ELIMIT if nothing fits into memory_bytes; NIGH_ENOMEM; NIGH_ECORRUPT;
  *          NIGH_EIO; NIGH_ECANCELLED.  After a failure it can only be closed.
  */
 NIGH_API nigh_status nigh_against_compare(nigh_against *against, nigh_error *error);
 
-/* A new one, and what it matches. */
+/* A new document, and what it matches. */
 typedef struct nigh_against_document {
     size_t size;
     const char *id; /* NULL: it goes by its number */
@@ -189,11 +190,11 @@ typedef struct nigh_against_document {
 } nigh_against_document;
 
 /*
- * A near-copy has one match: the document that a deduplication would keep for it.  Its cluster goes by that one's id.
+ * A near-copy has one match: the document that a deduplication would keep for it, whose id is the name of the cluster.
  *
  * Lives:   what *out points to until the next call on the against; `there` and `earlier` until the next for a document
  *          that has matches.
- * Returns: NIGH_OK, or NIGH_END past the last one; NIGH_EIO or NIGH_ENOMEM where matches cannot be read back.
+ * Returns: NIGH_OK, or NIGH_END past the last one; NIGH_EIO or NIGH_ENOMEM if matches cannot be read back.
  */
 NIGH_API nigh_status nigh_against_at(const nigh_against *against, uint64_t number, nigh_against_document *out);
 /* The same without reading matches back: `there` and `earlier` may be NULL, whatever their counts say. */
@@ -226,21 +227,21 @@ typedef struct nigh_against_info {
 NIGH_API void nigh_against_describe(const nigh_against *against, nigh_against_info *out);
 
 /*
- * For nigh_text_reader_options.scheme, so that new documents are read by the keys of those that are there.
+ * For nigh_text_reader_options.scheme, so that new documents are read by the keys of the collection.
  *
  * Lives:   until something is taken.
- * Returns: the scheme of the collection, or of the chunks; NULL where they do not say, and of a collection that is not
+ * Returns: the scheme of the collection, or of the chunks; NULL if they do not say, and of a collection that is not
  *          there yet.
  */
 NIGH_API const char *nigh_against_scheme(const nigh_against *against);
-/* How it was looked for, once compared; all 0 where nothing was there, and of chunks. */
+/* How it was looked for, once compared; all 0 if nothing was there, and of chunks. */
 NIGH_API void nigh_against_describe_finder(const nigh_against *against, nigh_finder_info *out);
-/* What was read, where texts were taken. */
+/* What was read, if texts were taken. */
 NIGH_API void nigh_against_describe_signing(const nigh_against *against, nigh_signing_info *out);
 
 /*
- * Writes the records of those that matched nothing, in the form of the input and its order, as nigh_dedup_write()
- * does; of near-copies, once compared.
+ * Writes the records of documents that matched nothing, in the form and order of the input, as
+ * nigh_dedup_write() does; for near-copies only, once compared.
  *
  * Returns: as nigh_dedup_write(); NIGH_EINVAL of other collections.
  */
@@ -251,8 +252,8 @@ NIGH_API nigh_status nigh_against_write(nigh_against *against, const char *path,
 /* ---------------------------------------------------------------- adding -- */
 
 /*
- * Adds those that matched nothing, but for documents whose id is there with another
- * text; nigh_against_at() says which.  No reader sees anything of it before commit.
+ * Adds documents that matched nothing, except those whose id the collection has with another text;
+ * nigh_against_at() says which. No reader sees any of it before commit.
  *
  * Returns: NIGH_OK; NIGH_EINVAL without `add`, before nigh_against_compare() or for the
  *          second time; as nigh_writer_add() but for NIGH_EEXISTS; NIGH_ECANCELLED.
@@ -261,10 +262,10 @@ NIGH_API nigh_status nigh_against_write(nigh_against *against, const char *path,
 NIGH_API nigh_status nigh_against_add(nigh_against *against, nigh_error *error);
 
 /*
- * Makes what was added durable and visible, all of it or none; *commit (may be NULL) tells
- * what that did.  Chunks have neither segments nor manifests, which are 0 there, and equal ones are not counted.
+ * Makes what was added durable and visible, all of it or none; *commit (may be NULL) says what it did.  Chunks have
+ * neither segments nor manifests, which are 0 there, and equal ones are not counted.
  *
- * Returns: as nigh_writer_commit() or nigh_chunks_append(); NIGH_OK where there is nothing
+ * Returns: as nigh_writer_commit() or nigh_chunks_append(); NIGH_OK if there is nothing
  *          to add; NIGH_EINVAL before nigh_against_add() or for the second time.
  */
 NIGH_API nigh_status nigh_against_commit(nigh_against *against, nigh_commit *commit, nigh_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ground: status codes and errors, the context with its memory and files,
+ * The basics: status codes and errors, the context with its memory and files,
  * progress, streams.  Every other header includes this one.
  */
 #ifndef NIGH_PUBLIC_BASE_H
@@ -54,20 +54,20 @@ typedef enum nigh_status {
 #define NIGH_NO_OFFSET UINT64_MAX
 
 /*
- * In any number of an option struct: as the library finds best.  The *_init() functions put it into all of them, so
- * that a program sets what it cares about; its documentation says what it comes to.  A flag is 0 by default, a
- * pointer NULL, an enumeration its 0.  Where a number says what 0 means as a default ("0: one a core"), the two are the
- * same.
+ * In a number of an option struct: the library chooses.  The *_init() functions set all numbers to it, so a program
+ * sets only what it cares about; the comment at the field says what the default is.  A flag is 0 by default, a
+ * pointer NULL, an enumeration its 0.  If a comment says that 0 is a default ("0: one a core"), NIGH_DEFAULT means
+ * the same.
  */
 #define NIGH_DEFAULT (-1)
 
-/* Where a number has a limit that can be lifted. */
+/* In a number that is a limit: no limit. */
 #define NIGH_ALL (UINT32_MAX - 1u)
 #define NIGH_ALL_64 (UINT64_MAX - 1u)
 
 /*
- * What exactly went wrong, where a program may want to know more than the status: to say in its own words how it can
- * be mended, or to go on.  Numbers are appended, never reused; the texts are hints that nigh_error_format() adds.
+ * What exactly went wrong, for programs that need more than the status: to say in their own words how to mend it,
+ * or to go on.  Numbers are appended, never reused; the texts are hints that nigh_error_format() adds.
  */
 #define NIGH_REASON_MAP(X)                                                                         \
     X(NIGH_REASON_NONE, 0, "")                                                                     \
@@ -111,8 +111,8 @@ typedef enum nigh_reason {
 } nigh_reason;
 
 /*
- * What went wrong in one call.  `file` is empty where no file is involved,
- * `offset` NIGH_NO_OFFSET where no place in it is known, `system_errno` 0 where
+ * What went wrong in one call.  `file` is empty if no file is involved,
+ * `offset` NIGH_NO_OFFSET if no place in it is known, `system_errno` 0 if
  * the system did not refuse anything.  `line` counts from 1; 0: not a text.
  * Long paths keep their end.
  *
@@ -137,7 +137,7 @@ typedef struct nigh_error {
  */
 NIGH_API const char *nigh_status_text(nigh_status status);
 NIGH_API const char *nigh_status_name(nigh_status status);
-/* The same for reasons: the hint, "" where there is none; and the name. */
+/* The same for reasons: the hint, "" if there is none; and the name. */
 NIGH_API const char *nigh_reason_text(nigh_reason reason);
 NIGH_API const char *nigh_reason_name(nigh_reason reason);
 
@@ -158,7 +158,7 @@ NIGH_API const char *nigh_version(void);
  * either way; those of a part that was left out return NIGH_EUNSUPPORTED (or NULL, or nothing).
  *
  * Threads: any.
- * Returns: a constant name, or NULL past the end; *built (may be NULL) is non-zero where this library has the part.
+ * Returns: a constant name, or NULL past the end; *built (may be NULL) is non-zero if this library has the part.
  */
 NIGH_API const char *nigh_part_name(size_t index, int *built);
 
@@ -181,7 +181,7 @@ typedef intptr_t nigh_file;
 
 enum {
     NIGH_OPEN_READ = 0,      /* an existing file of any kind */
-    NIGH_OPEN_CREATE = 1,    /* read and write; fails where the name exists */
+    NIGH_OPEN_CREATE = 1,    /* read and write; fails if the name exists */
     NIGH_OPEN_DIRECTORY = 2, /* to name files in it, to sync or to lock it */
     NIGH_OPEN_REGULAR = 3,   /* an existing regular file; never waits for anyone */
     NIGH_OPEN_UPDATE = 4,    /* the same, to read and write */
@@ -189,10 +189,10 @@ enum {
 
 /*
  * Every file the library touches goes through this table.  Each function
- * returns 0 or an errno value.  A name is a path, or where an open `directory`
- * is given a name in that directory, wherever it has gone meanwhile.  Wrap nigh_file_system_posix() to inject faults
- * or to count; `size` is sizeof the struct.  That of an earlier version, which ended before the last fields here,
- * will do: the rest is NULL.
+ * returns 0 or an errno value.  A name is a path or, if an open `directory`
+ * is given, a name in that directory, even if it has been moved meanwhile.  Wrap nigh_file_system_posix() to inject
+ * faults or to count; `size` is sizeof the struct.  The struct of an earlier version, without the last fields, works
+ * too: these are then NULL.
  */
 typedef struct nigh_file_system {
     size_t size;
@@ -215,9 +215,9 @@ typedef struct nigh_file_system {
     /* Calls `entry` for each name but "." and ".."; non-zero from it ends and is returned. */
     int (*list)(void *user, nigh_file directory, int (*entry)(void *entry_user, const char *name), void *entry_user);
     int (*truncate)(void *user, nigh_file file, uint64_t length); /* NULL: leftovers at the end of files stay */
-    /* As rename, but EEXIST where there is a file `to`; NULL: rename does, and locks are trusted alone. */
+    /* As rename, but EEXIST if there is a file `to`; NULL: rename is used, and only locks protect. */
     int (*rename_new)(void *user, nigh_file directory, const char *from, const char *to);
-    /* 0 where the name leads to this open file, ESTALE where it does not; NULL: that is believed. */
+    /* 0 if the name leads to this open file, ESTALE if it does not; NULL: not checked. */
     int (*leads_to)(void *user, nigh_file directory, const char *name, nigh_file file);
 } nigh_file_system;
 
@@ -226,7 +226,7 @@ NIGH_API const nigh_file_system *nigh_file_system_posix(void);
 
 /*
  * Long calls report here, on the thread that made the call, a few times a
- * second at most.  `total` is 0 where it is not known.  `stage` is a constant
+ * second at most.  `total` is 0 if it is not known.  `stage` is a constant
  * such as "writing".  A result other than 0 asks the call to stop; it then
  * returns NIGH_ECANCELLED and has changed nothing.
  */
@@ -247,7 +247,7 @@ typedef struct nigh_context_options {
 NIGH_API void nigh_context_options_init(nigh_context_options *options);
 
 /*
- * Makes the ground everything else stands on: memory, files, CPU variant.
+ * Makes the context that everything else needs: memory, files, CPU variant.
  *
  * Owns:    caller frees *out with nigh_context_free().
  * Lives:   `options` is read during the call only; what it points to (the
@@ -267,7 +267,7 @@ NIGH_API const char *nigh_context_kernel(const nigh_context *context);
  *
  * Threads: any.
  * Returns: a constant name, or NULL past the end; *usable (may be NULL) is
- *          non-zero where this CPU can run it.
+ *          non-zero if this CPU can run it.
  */
 NIGH_API const char *nigh_kernel_name(size_t index, int *usable);
 
@@ -278,9 +278,9 @@ NIGH_API const char *nigh_kernel_name(size_t index, int *usable);
  * every other SIGBUS to the handler that was there at the first call.  The tool
  * does so; a program that owns its signals may leave it out.
  *
- * Threads: any.  A later call puts the handler back where someone replaced it,
- *          and changes nothing where it is still there.
- * Returns: NIGH_OK, or NIGH_EIO where the handler cannot be installed.
+ * Threads: any.  A later call puts the handler back if someone replaced it,
+ *          and changes nothing if it is still there.
+ * Returns: NIGH_OK, or NIGH_EIO if the handler cannot be installed.
  */
 NIGH_API nigh_status nigh_fault_guard_install(nigh_error *error);
 

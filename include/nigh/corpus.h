@@ -53,7 +53,7 @@ extern "C" {
  * Owns:    caller frees *out.
  * Lives:   the texts are read during the call only; *out does not need the collection.
  * Threads: any number of searches may share a collection.
- * Returns: as nigh_search(); NIGH_ENOTFOUND where the collection holds signatures that were not made from text;
+ * Returns: as nigh_search(); NIGH_ENOTFOUND if the collection holds signatures that were not made from text;
  *          NIGH_EINVAL for options with masks or weights.
  */
 NIGH_API nigh_status nigh_search_text(const nigh_collection *collection, const char *text,
@@ -69,20 +69,20 @@ struct nigh_index_result; /* below */
 typedef struct nigh_index_options {
     size_t size;
     /*
-     * How documents are signed.  NULL: of a new collection topsig, and one that is there says itself how.  What is
-     * set for one that is there must agree with it.  Where words are weighed by a vocabulary and none is given here,
-     * one is counted in a pass over the documents of a new collection.
+     * How documents are signed.  NULL: the scheme of the collection, and topsig for a new one.  For an existing
+     * collection, what is set here must agree with it.  If words are weighted by a vocabulary and none is given,
+     * a new collection counts one in a first pass over the documents.
      */
     const nigh_signer_options *signer;
-    uint32_t snippet;          /* so many bytes of a text are kept as metadata, to show in answers; default 200 */
-    int keep_weights;          /* non-zero: how sure each bit is is kept too; always where the collection has them */
-    uint64_t limit;            /* so many documents; default: all */
+    uint32_t snippet;          /* this many bytes of a text are kept as metadata, to show in answers; default 200 */
+    int keep_weights;          /* non-zero: how sure each bit is is kept too; and always if the collection has them */
+    uint64_t limit;            /* this many documents; default: all */
     uint64_t vocabulary_bytes; /* memory for counting words; default 1 GiB */
     uint32_t threads;          /* default: one a core */
-    int strict;                /* non-zero: an id that is there already ends it, with nothing added */
-    /* Told of each document that is left out because its id is there already, on the calling thread. */
+    int strict;                /* non-zero: an id that the collection has already is an error, and nothing is added */
+    /* Called for each document left out because the collection has its id, on the calling thread. */
     void (*repeated)(void *user, const nigh_signed *document);
-    /* Asked before the commit; non-zero ends it with NIGH_ECANCELLED and nothing added. */
+    /* Called before the commit; non-zero ends with NIGH_ECANCELLED, and nothing is added. */
     int (*before_commit)(void *user, const struct nigh_index_result *so_far);
     void *user; /* for all of these */
     const nigh_progress *progress;
@@ -91,13 +91,14 @@ typedef struct nigh_index_options {
      * text has changed, or two documents were given one id.  NULL: `repeated` is called for these too.
      */
     void (*changed)(void *user, const nigh_signed *document);
-    uint64_t limit_passages; /* so many signatures, of documents or of passages of them; default: all.  Words are
+    uint64_t limit_passages; /* this many signatures, of documents or of passages of them; default: all.  Words are
                                 counted in all documents up to `limit` */
-    int replace;             /* non-zero: a document whose id is there already takes the place of that one, in the same
-                                commit; of those given with one id the first counts */
+    int replace;             /* non-zero: a document replaces the one with the same id, in the same commit; of several
+                                given with one id the first counts */
     int merge;               /* as in nigh_writer_options; default 1 */
     int keep_masks; /* non-zero: which bits count most for a document is kept, an eighth of what weights take, for a
-                       graph of masks (see nigh_graph_options); of topsig only, and always where the collection has them
+                       graph of masks (see nigh_graph_options); of topsig only, and and always if the collection has
+                       them
                      */
 } nigh_index_options;
 
@@ -116,15 +117,15 @@ typedef struct nigh_index_result {
 } nigh_index_result;
 
 /*
- * Adds the documents of files, folders and archives to a collection, making it where there is none; all of them in
+ * Adds the documents of files, folders and archives to a collection, making it if there is none; all of them in
  * one commit, or after a failure none.  `reading` says how they are read (NULL: by what they look like).  Of documents
  * with the same id the first is added.
  *
  * Lives:   everything is read during the call.
  * Threads: one at a time for a collection on the whole machine, as a writer.
- * Returns: NIGH_OK; *result (may be NULL) is filled also after a failure; NIGH_ENOTFOUND where no document was found
- *          and there was no collection; NIGH_EMISMATCH where the collection is signed in another way; NIGH_EEXISTS
- *          with `strict`; NIGH_EINVAL with NIGH_REASON_ONE_PASS where words must be counted first and "-" is read;
+ * Returns: NIGH_OK; *result (may be NULL) is filled also after a failure; NIGH_ENOTFOUND if no document was found
+ *          and there was no collection; NIGH_EMISMATCH if the collection is signed in another way; NIGH_EEXISTS
+ *          with `strict`; NIGH_EINVAL with NIGH_REASON_ONE_PASS if words must be counted first and "-" is read;
  *          as nigh_text_reader_next() and nigh_writer_open().
  */
 NIGH_API nigh_status nigh_index_documents(nigh_context *context, const char *path, const char *const *inputs,
@@ -133,14 +134,14 @@ NIGH_API nigh_status nigh_index_documents(nigh_context *context, const char *pat
                                           nigh_error *error);
 
 /*
- * The same for documents of the caller's.  A source that cannot be rewound will do where no words are to be counted
+ * The same for the caller's own documents.  A source that cannot be rewound will do if no words are to be counted
  * first.
  *
  * Lives:   everything is read during the call.
  * Threads: as nigh_index_documents(); of the source as it says itself.
- * Returns: as nigh_index_documents(); what the source returned where that ended it; NIGH_EINVAL with
- *          NIGH_REASON_ONE_PASS where words must be counted first and the source cannot be rewound.  *result is not
- *          filled where the source is refused.
+ * Returns: as nigh_index_documents(); what the source returned if that ended it; NIGH_EINVAL with
+ *          NIGH_REASON_ONE_PASS if words must be counted first and the source cannot be rewound.  *result is not
+ *          filled if the source is refused.
  */
 NIGH_API nigh_status nigh_index_source(nigh_context *context, const char *path, const nigh_source *source,
                                        const nigh_text_reader_options *reading, const nigh_index_options *options,
@@ -153,7 +154,7 @@ NIGH_API nigh_status nigh_index_source(nigh_context *context, const char *path, 
  *
  * Owns:    caller frees *out.
  * Lives:   *out does not need the collection.
- * Returns: NIGH_OK; NIGH_ENOTFOUND, with NIGH_REASON_NOT_OF_TEXT, where its signatures were not made from text;
+ * Returns: NIGH_OK; NIGH_ENOTFOUND, with NIGH_REASON_NOT_OF_TEXT, if its signatures were not made from text;
  *          NIGH_EVERSION for a scheme of a newer nigh; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_collection_signer(const nigh_collection *collection, nigh_signer **out, nigh_error *error);
@@ -161,13 +162,13 @@ NIGH_API nigh_status nigh_collection_signer(const nigh_collection *collection, n
 /*
  * The same for a file of chunks, which keeps a vocabulary or a model as a collection does.
  *
- * Returns: as nigh_collection_signer(); NIGH_ENOTFOUND also where the file does not say how it was signed.
+ * Returns: as nigh_collection_signer(); NIGH_ENOTFOUND also if the file does not say how it was signed.
  */
 NIGH_API nigh_status nigh_chunks_signer(nigh_chunks *chunks, nigh_signer **out, nigh_error *error);
 NIGH_API nigh_status nigh_chunks_vocabulary(nigh_chunks *chunks, nigh_vocabulary **out, nigh_error *error);
 NIGH_API nigh_status nigh_chunks_model(nigh_chunks *chunks, nigh_model **out, nigh_error *error);
 
-/* The vocabulary its documents were signed with; NIGH_ENOTFOUND where none is kept.  Caller frees *out. */
+/* The vocabulary its documents were signed with; NIGH_ENOTFOUND if none is kept.  Caller frees *out. */
 NIGH_API nigh_status nigh_collection_vocabulary(const nigh_collection *collection, nigh_vocabulary **out,
                                                 nigh_error *error);
 /* The same for the model. */

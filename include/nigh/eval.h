@@ -29,7 +29,7 @@ typedef struct nigh_eval_corpus nigh_eval_corpus; /* opaque */
 typedef struct nigh_eval_corpus_options {
     size_t size;
     uint32_t threads;      /* as nigh_signing_options */
-    uint64_t limit;        /* so many documents; 0: all */
+    uint64_t limit;        /* this many documents; 0: all */
     uint64_t memory_bytes; /* what documents and features may take; 0: 4 GiB */
     int keep_weights;      /* non-zero: also how sure each bit is, for nigh_eval_ranking */
     const nigh_progress *progress;
@@ -70,7 +70,7 @@ typedef struct nigh_eval_pairs_options {
     size_t size;
     double alike;       /* pairs of so high a cosine are alike; above 0, at most 1 */
     const char *labels; /* NULL, or lines "ID<TAB>ID<TAB>VALUE": pairs of so high a value are alike instead */
-    uint32_t sample;    /* at each distance, so many pairs for the mean cosine; 0: all */
+    uint32_t sample;    /* at each distance, this many pairs for the mean cosine; 0: all */
     uint64_t seed;      /* of that sample */
     uint32_t threads;   /* 0: one a core */
     const nigh_progress *progress;
@@ -83,7 +83,7 @@ typedef struct nigh_eval_pairs nigh_eval_pairs; /* opaque */
 /*
  * Compares all pairs of documents: their distance, and whether they are alike.
  * The counts are exact.  The mean cosine is that of a sample of each distance,
- * drawn without regard to anything else, and exact where it takes all pairs.
+ * drawn without regard to anything else, and exact if it takes all pairs.
  * Nothing depends on the threads.  Time grows with the square of the documents.
  *
  * Owns:    caller frees *out.
@@ -112,8 +112,8 @@ typedef struct nigh_eval_pairs_row {
     uint64_t pairs_within; /* at this distance or nearer */
     uint64_t alike_within;
     double precision, recall, f1; /* of "at this distance or nearer" for "alike"; 0 / 0 is 1 */
-    double cosine;                /* mean at this distance; of all lengths only; negative where there is no pair */
-    double cosine_error;          /* its standard error; 0 where all pairs were taken */
+    double cosine;                /* mean at this distance; of all lengths only; negative if there is no pair */
+    double cosine_error;          /* its standard error; 0 if all pairs were taken */
 } nigh_eval_pairs_row;
 
 /* Fill *out up to its `size`.  Threads: any. */
@@ -122,7 +122,7 @@ NIGH_API void nigh_eval_pairs_describe(const nigh_eval_pairs *pairs, nigh_eval_l
 /* Returns: NIGH_OK, or NIGH_END for a distance past the width. */
 NIGH_API nigh_status nigh_eval_pairs_at(const nigh_eval_pairs *pairs, nigh_eval_length_class length, uint32_t distance,
                                         nigh_eval_pairs_row *out);
-/* The row of the highest F1, the nearest of several.  Returns: NIGH_OK, or NIGH_END where no pair is alike. */
+/* The row of the highest F1, the nearest of several.  Returns: NIGH_OK, or NIGH_END if no pair is alike. */
 NIGH_API nigh_status nigh_eval_pairs_best(const nigh_eval_pairs *pairs, nigh_eval_length_class length,
                                           nigh_eval_pairs_row *out);
 
@@ -147,19 +147,19 @@ NIGH_API void nigh_eval_ranking_options_init(nigh_eval_ranking_options *options)
 
 typedef struct nigh_eval_ranking {
     size_t size;
-    uint64_t topics;    /* that count: with relevant documents, where documents ask two at least */
+    uint64_t topics;    /* that count: with relevant documents, if documents ask two at least */
     uint64_t rankings;  /* made: one a topic, or one for each relevant document */
     uint64_t missing;   /* judgements of queries or documents that are not there */
     double map;         /* mean average precision by distance, ties by document number; topics count alike */
     double precision;   /* at 10 */
-    double touched_map; /* the same in the bits whose weight is not 0 in the query; 0 where weights were not kept */
+    double touched_map; /* the same in the bits whose weight is not 0 in the query; 0 if weights were not kept */
     double touched_precision;
-    double weighted_map; /* the same as NIGH_RANK_WEIGHTED has it; 0 where weights were not kept */
+    double weighted_map; /* the same as NIGH_RANK_WEIGHTED has it; 0 if weights were not kept */
     double weighted_precision;
     double vector_map; /* the same by the cosine of the features, which the signatures stand for */
     double vector_precision;
     double unrounded_map; /* the same by the weights of the query's bits that differ, not rounded to levels: what that
-                             costs; 0 where they were not kept */
+                             costs; 0 if they were not kept */
     double unrounded_precision;
 } nigh_eval_ranking;
 
@@ -169,7 +169,7 @@ typedef struct nigh_eval_ranking {
  * features, and holds that against judgements.
  *
  * Threads: any.
- * Returns: NIGH_OK, also where nothing is judged; NIGH_EMISMATCH for queries
+ * Returns: NIGH_OK, even if nothing is judged; NIGH_EMISMATCH for queries
  *          signed otherwise; NIGH_EFORMAT with the line; NIGH_ENOTFOUND;
  *          NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
  */
@@ -183,7 +183,7 @@ typedef struct nigh_eval_duplicates_options {
     double threshold;                    /* near-copies have so high a Jaccard index; above 0, at most 1 */
     const nigh_signer_options *features; /* of which sets: features, language; NULL: three words in a row */
     const char *labels;                  /* NULL, or lines "ID<TAB>ID<TAB>JACCARD" for nigh_eval_duplicates_band_at() */
-    uint64_t limit;                      /* so many documents; 0: all */
+    uint64_t limit;                      /* this many documents; 0: all */
     uint64_t memory_bytes;               /* what documents and features may take; 0: 4 GiB */
     const char *temporary;               /* as nigh_dedup_options */
     uint32_t threads;                    /* 0: one a core */
@@ -259,8 +259,8 @@ NIGH_API nigh_status nigh_eval_duplicates_band_at(const nigh_eval_duplicates *du
 typedef struct nigh_eval_weak_bits_options {
     size_t size;
     uint32_t radius;  /* 1 to 3 */
-    uint32_t queries; /* so many of those with a match at most, evenly chosen; 0: all */
-    uint32_t probes;  /* look up to so many combinations far, at most 4,096; 0: 256 */
+    uint32_t queries; /* this many of those with a match at most, evenly chosen; 0: all */
+    uint32_t probes;  /* look up to this many combinations far, at most 4,096; 0: 256 */
     uint32_t threads; /* 0: one a core */
     const nigh_progress *progress;
 } nigh_eval_weak_bits_options;
@@ -294,10 +294,10 @@ typedef struct nigh_eval_weak_bits_info {
     uint32_t radius, probes;
 } nigh_eval_weak_bits_info;
 
-/* How many combinations of so many of all bits are tried until the right one comes. */
+/* How many combinations of this many of all bits are tried until the right one comes. */
 typedef struct nigh_eval_weak_attempts {
     size_t size;
-    uint64_t matches;      /* that differ in so many bits */
+    uint64_t matches;      /* that differ in this many bits */
     uint64_t combinations; /* there are; at random, half of them are tried on average */
     double mean;
     uint64_t median, percentile_90, percentile_99;
@@ -321,9 +321,9 @@ typedef struct nigh_eval_weak_spread {
     uint64_t pairs; /* at most 4,000,000 */
     double mean;
     double deviation; /* the standard deviation */
-    double skewness;  /* 0 where it is normal */
-    double kurtosis;  /* 3 where it is normal */
-    double within[3]; /* share of the pairs within 1, 2 and 3 deviations of the mean; .683, .954, .997 where it is
+    double skewness;  /* 0 if it is normal */
+    double kurtosis;  /* 3 if it is normal */
+    double within[3]; /* share of the pairs within 1, 2 and 3 deviations of the mean; .683, .954, .997 if it is
                          normal */
     double shares[NIGH_EVAL_SPREAD_BINS]; /* by quarters of a deviation, from -5 to 5 */
     /* The same of each bit, the first too, over fewer pairs: the least and the most of all; of means and skewnesses
@@ -356,7 +356,7 @@ NIGH_API nigh_status nigh_eval_weak_bits_plot(nigh_eval_weak_bits *weak, const c
  * With T the distances of the k nearest, D those of the documents found, and the width
  * for a rank at which nothing was found:
  *
- *     DR(p)  = (T1 + ... + Tp) / (D1 + ... + Dp), and 1 where both are 0
+ *     DR(p)  = (T1 + ... + Tp) / (D1 + ... + Dp), and 1 if both are 0
  *     CDR(p) = (DR(1) + ... + DR(p)) / p
  *
  * CDR(k) is what the paper of 2013 calls HDR.  Recall by distance counts what was found
@@ -384,7 +384,7 @@ NIGH_API void nigh_eval_truth_options_init(nigh_eval_truth_options *options);
 NIGH_API nigh_status nigh_eval_truth_new(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                          const nigh_eval_truth_options *options, nigh_eval_truth **out,
                                          nigh_error *error);
-/* To a file, and back: NIGH_EMISMATCH where it was made from other documents, queries or options. */
+/* To a file, and back: NIGH_EMISMATCH if it was made from other documents, queries or options. */
 NIGH_API nigh_status nigh_eval_truth_save(const nigh_eval_truth *truth, const char *path, nigh_error *error);
 NIGH_API nigh_status nigh_eval_truth_load(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                           const nigh_eval_truth_options *options, const char *path,
@@ -402,9 +402,9 @@ typedef struct nigh_eval_nearness_info {
     double recall; /* by distance */
     double recall_by_id;
     double proven;  /* share of the queries whose answer is proven exact */
-    double below;   /* mean of nigh_proof.below, where there is one short of everything */
+    double below;   /* mean of nigh_proof.below, if there is one short of everything */
     double seconds; /* a query, one after the other, one thread: the mean, */
-    double median;  /* and the times that so many stay within */
+    double median;  /* and the times that this many stay within */
     double percentile_90;
     double percentile_99;
     double lists, postings, skipped_lists, distances; /* a query */
@@ -417,7 +417,7 @@ typedef struct nigh_eval_nearness_info {
  *
  * Lives:   queries, and the `own` that the truth was made with, during the call only.
  * Owns:    caller frees *out.
- * Returns: as nigh_search(); NIGH_EMISMATCH where the truth is of other queries.
+ * Returns: as nigh_search(); NIGH_EMISMATCH if the truth is of other queries.
  */
 NIGH_API nigh_status nigh_eval_nearness_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
                                                 const nigh_eval_truth *truth,
@@ -453,7 +453,7 @@ typedef struct nigh_eval_ring {
 /*
  * Fills rings[0 .. breadth].  A rule holds for a query once it holds in every segment.
  *
- * Returns: NIGH_OK; NIGH_ENOTFOUND where a segment has no lists; NIGH_EINVAL for a
+ * Returns: NIGH_OK; NIGH_ENOTFOUND if a segment has no lists; NIGH_EINVAL for a
  *          breadth beyond the slices; as nigh_search().
  */
 NIGH_API nigh_status nigh_eval_rings_measure(const nigh_collection *collection, const uint8_t *queries, size_t count,
@@ -499,7 +499,7 @@ typedef struct nigh_eval_filters_row {
     double error_by_frequency[4];                           /* terms of 1, 2 to 10, 11 to 100, and more blocks */
     double theory, bound;                                   /* (1 - e^(-kn/m))^k at its best k, and 2^(-m/n) */
     double fill;
-    /* Of queries of 1, 2, 3 and 5 words drawn from one block; negative where no block has so many. */
+    /* Of queries of 1, 2, 3 and 5 words drawn from one block; negative if no block has this many. */
     double false_blocks[4], precision[4];
     uint64_t row_bytes, dictionary_bytes;
     double seconds;                  /* of making the filters */
@@ -524,7 +524,7 @@ NIGH_API void nigh_eval_filters_free(nigh_eval_filters *filters); /* accepts NUL
 
 /* ---------------------------------------------------- learned signatures -- */
 
-/* Whether hash lookup is measured too: all answers within the radius of a query, found by tables where these pay. */
+/* Whether hash lookup is measured too: all answers within the radius of a query, found by tables if these pay. */
 typedef enum nigh_eval_lookup {
     NIGH_EVAL_LOOKUP_OFF = 0,
     NIGH_EVAL_LOOKUP_TOO = 1,
@@ -543,9 +543,9 @@ typedef struct nigh_eval_learned_options {
     size_t method_count;
     const uint32_t *widths;
     size_t width_count;
-    uint32_t seeds;           /* so many, from learning->seed on; 0: 3 */
+    uint32_t seeds;           /* this many, from learning->seed on; 0: 3 */
     uint32_t radius;          /* of hash lookup; at most the least of the widths; 0: 3 */
-    uint32_t queries;         /* so many of those that ask at most, evenly chosen; 0: all */
+    uint32_t queries;         /* this many of those that ask at most, evenly chosen; 0: all */
     double labelled;          /* keep the labels of this share of what is learned from; 0: all */
     int strip_headers;        /* non-zero: leave out what stands before the first empty line of a text */
     int references;           /* non-zero: also inverted list, and exact tf-idf cosine */
@@ -565,7 +565,7 @@ typedef struct nigh_eval_learned_row {
     uint32_t features;   /* that were chosen, at most max_features; of "..., all features" those there are */
     uint32_t seeds;
     double map, map_spread; /* over the full ranking, ties as if drawn; spread: the standard deviation over seeds */
-    double precision, precision_spread; /* within the radius, 0 where nothing is found; of the inverted list: of all it
+    double precision, precision_spread; /* within the radius, 0 if nothing is found; of the inverted list: of all it
                                            returns; of the cosine, with lookup: of its 10 best */
     double returned;                    /* documents a query, within the radius */
     double empty;                       /* share of the queries that find nothing there */

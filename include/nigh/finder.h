@@ -36,7 +36,7 @@ typedef enum nigh_finder_method {
 /* Returns: "auto", "scan", "tables", "psm"; NULL for a number that is no method. */
 NIGH_API const char *nigh_finder_method_name(nigh_finder_method method);
 
-/* How likely a bit of weight W is to be the other one in a near-copy. */
+/* How likely a bit of weight W is to differ in a near-copy. */
 typedef enum nigh_weak_model {
     NIGH_WEAK_GAUSSIAN = 0, /* the tail of a normal distribution beyond |W|: (4.4) of the paper */
     NIGH_WEAK_LINEAR = 1    /* 1 - |W| / |all W|: (4.5) */
@@ -45,14 +45,14 @@ typedef enum nigh_weak_model {
 typedef enum nigh_find_mode {
     NIGH_FIND_ALL = 0,   /* all within the radius, nearest first, ties by number */
     NIGH_FIND_FIRST = 1, /* of these, the one of the lowest number */
-    NIGH_FIND_ANY = 2    /* one of them, whichever comes up first; what a crawler asks, and cheaper */
+    NIGH_FIND_ANY = 2    /* one of them, the first that is found; enough for a crawler, and cheaper */
 } nigh_find_mode;
 
 typedef struct nigh_finder_options {
     size_t size;
     nigh_finder_method method;
     uint32_t width_bits;      /* required */
-    uint32_t radius;          /* rows at most so many bits away are found */
+    uint32_t radius;          /* rows at most this many bits away are found */
     uint32_t blocks, leading; /* of tables: z and x; both 0: chosen */
     int approximate;          /* non-zero: z - x may be smaller than the radius; what is farther may be missed */
     uint32_t prefix_bits;     /* of psm: p, 1 to 32; 0: chosen */
@@ -80,7 +80,7 @@ typedef struct nigh_finder nigh_finder; /* opaque */
  * Threads: a finder never changes and may be shared.
  * Returns: NIGH_OK; NIGH_EINVAL for options that do not go together, such as a
  *          radius beyond what z and x find (the message says how far they do);
- *          NIGH_ELIMIT where nothing fits into memory_bytes, or 2^32 - 1 rows;
+ *          NIGH_ELIMIT if nothing fits into memory_bytes, or 2^32 - 1 rows;
  *          NIGH_ENOMEM; NIGH_ECANCELLED.
  */
 NIGH_API nigh_status nigh_finder_new(nigh_context *context, const uint8_t *rows, uint64_t count,
@@ -96,7 +96,7 @@ typedef struct nigh_finder_info {
     uint32_t blocks, leading; /* of tables */
     uint32_t tables;
     uint32_t prefix_bits, probes, rotations; /* of psm */
-    uint32_t exact_radius;                   /* nothing within so many bits is missed; of psm 0 */
+    uint32_t exact_radius;                   /* nothing within this many bits is missed; of psm 0 */
     double build_seconds;
 } nigh_finder_info;
 
@@ -115,12 +115,11 @@ NIGH_API void nigh_find_options_init(nigh_find_options *options);
 
 /*
  * Finds the rows within the finder's radius of each of `count` queries.  A match's
- * `document` is the number of the row.  Give many queries in one call: memory then
- * answers them together.
+ * `document` is the number of the row.  Give many queries in one call: their waits for memory then overlap.
  *
  * Owns:    caller frees *out with nigh_results_free().
  * Threads: any.
- * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL; NIGH_ENOMEM;
+ * Returns: NIGH_OK, even if nothing is found; NIGH_EINVAL; NIGH_ENOMEM;
  *          NIGH_ECANCELLED.
  */
 NIGH_API nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *queries, size_t count,
@@ -129,10 +128,10 @@ NIGH_API nigh_status nigh_finder_find(const nigh_finder *finder, const uint8_t *
 /* -------------------------------------------------- rows that keep coming -- */
 
 /*
- * A finder that grows: rows are added while queries are asked, as a crawler does.  Their numbers are those of adding,
- * from 0.  The last rows are scanned; once they are some thousands they become a finder, together with those before it
- * that are not much larger.  So a row is built in a few times in all, and a query asks a few finders;
- * docs/lab/radius-search.md has what that costs.
+ * A finder that grows: rows can be added between queries, as a crawler needs it. Rows are numbered from 0 as
+ * they are added. The last rows are scanned; once there are some thousands they become a finder, together with
+ * those before it that are not much larger. So each row is built into a finder only a few times, and a query
+ * asks only a few finders; docs/lab/radius-search.md has the cost.
  *
  * Threads: searches may share it; not while one adds to it.
  */
@@ -140,7 +139,7 @@ typedef struct nigh_growing_finder nigh_growing_finder; /* opaque */
 
 /*
  * Makes one without rows.  `options` are those of the finders that it makes: with NIGH_FINDER_AUTO each gets the
- * method that is the fastest for so many rows; memory_bytes is for all of it, but while some finders become one,
+ * method that is the fastest for this many rows; memory_bytes is for all of it, but while some finders become one,
  * these are there too.
  *
  * Owns:    caller frees *out.
@@ -177,7 +176,7 @@ typedef struct nigh_placed {
 } nigh_placed;
 
 /*
- * Takes rows one by one: each is held against all that were added before it, and added where it matches nothing, or
+ * Takes rows one by one: each is compared with all that were added before it, and added if it matches nothing, or
  * with options->add_matched in any case.  What matches belongs to the cluster of what it matched, and with it to that
  * of its whole chain.  Of several matches NIGH_FIND_ALL takes the nearest, ties by number; NIGH_FIND_FIRST the one of
  * the lowest number; NIGH_FIND_ANY whichever comes up first.
@@ -211,7 +210,7 @@ NIGH_API void nigh_growing_finder_describe(const nigh_growing_finder *finder, ni
 
 /*
  * Fingerprints of 64 bits in a file of sorted chunks, and batches of queries that
- * are held against it: what a crawler does whose fingerprints do not fit into
+ * are compared with it: what a crawler does whose fingerprints do not fit into
  * memory.  Each batch may be appended as a chunk of its own.  docs/format.md has
  * the bytes.
  */
@@ -219,7 +218,7 @@ typedef struct nigh_chunks nigh_chunks; /* opaque */
 
 typedef struct nigh_chunks_options {
     size_t size;
-    int writable; /* non-zero: for nigh_chunks_append(); makes the file where there is none; one at a time */
+    int writable; /* non-zero: for nigh_chunks_append(); makes the file if there is none; one at a time */
 } nigh_chunks_options;
 
 NIGH_API void nigh_chunks_options_init(nigh_chunks_options *options);
@@ -253,7 +252,7 @@ NIGH_API void nigh_chunks_describe(const nigh_chunks *chunks, nigh_chunks_info *
 /* How fingerprints were made, as in nigh_writer_options. */
 typedef struct nigh_chunks_origin {
     size_t size;
-    const char *scheme; /* lines "key=value", such as nigh_signer_scheme(); NULL: signatures of the caller's own */
+    const char *scheme;         /* lines "key=value", such as nigh_signer_scheme(); NULL: the caller's own signatures */
     nigh_attachment vocabulary; /* that they were signed with; kept in the file */
     nigh_attachment model;      /* the same */
 } nigh_chunks_origin;
@@ -264,7 +263,7 @@ typedef struct nigh_chunks_origin {
  * takes any.
  *
  * Lives:   the bytes of vocabulary and model must outlive the next append.
- * Returns: NIGH_OK; NIGH_EMISMATCH where the file says otherwise, with both in *error, or where the scheme names
+ * Returns: NIGH_OK; NIGH_EMISMATCH if the file says otherwise, with both in *error, or if the scheme names
  *          another vocabulary or model than is given; NIGH_EINVAL; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_chunks_declare(nigh_chunks *chunks, const nigh_chunks_origin *origin, nigh_error *error);
@@ -273,7 +272,7 @@ NIGH_API nigh_status nigh_chunks_declare(nigh_chunks *chunks, const nigh_chunks_
  * The scheme as lines "key=value": what the file says, or will with its first chunk.  nigh_chunks_signer() signs by it.
  *
  * Lives:   as long as the chunks, or until nigh_chunks_declare().
- * Returns: the lines; NULL where it does not say.
+ * Returns: the lines; NULL if it does not say.
  */
 NIGH_API const char *nigh_chunks_scheme(const nigh_chunks *chunks);
 
@@ -290,7 +289,7 @@ NIGH_API nigh_status nigh_chunks_check(nigh_context *context, const char *path, 
 typedef struct nigh_batch_options {
     size_t size;
     nigh_finder_method method; /* PSM: the queries look into each chunk; TABLES: each chunk looks into tables of the
-                                  queries; SCAN: all with all; AUTO: PSM where recall is below 1 and there are
+                                  queries; SCAN: all with all; AUTO: PSM if recall is below 1 and there are
                                   weights, else TABLES, and SCAN from a radius of 16 on */
     nigh_find_mode mode;
     uint32_t radius;          /* more than 64 is 64 */
@@ -325,10 +324,10 @@ NIGH_API nigh_status nigh_chunks_match(nigh_chunks *chunks, const uint8_t *queri
  * in the order given.  The first append looks at the headers of all chunks.
  *
  * Returns: NIGH_OK once they are safe on disk.  After any failure, or an end of the
- *          process, the file holds what it held before; only where the very last sync
+ *          process, the file holds what it held before; only if the very last sync
  *          failed, and taking back what it was for too, may it hold the new chunk.
- *          NIGH_ECORRUPT where a chunk's header is not what it should be, before
- *          anything is written; NIGH_EMISMATCH where the file says that it was made from text,
+ *          NIGH_ECORRUPT if a chunk's header is not what it should be, before
+ *          anything is written; NIGH_EMISMATCH if the file says that it was made from text,
  *          and nigh_chunks_declare() was not called; NIGH_ELIMIT; else as nigh_chunks_open().
  */
 NIGH_API nigh_status nigh_chunks_append(nigh_chunks *chunks, const uint8_t *rows, size_t count,

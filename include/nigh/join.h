@@ -19,7 +19,7 @@ typedef struct nigh_pair {
 
 typedef struct nigh_join_options {
     size_t size;
-    uint32_t width_bits; /* required where rows are given as bytes */
+    uint32_t width_bits; /* required if rows are given as bytes */
     uint32_t radius;
     /*
      * Beyond, sorting goes on in files; 0: half of what the machine has.  The largest bucket, some tens of bytes for
@@ -28,11 +28,11 @@ typedef struct nigh_join_options {
     uint64_t memory_bytes;
     const char *temporary; /* the folder for these; NULL: NIGH_ELIMIT instead */
     /*
-     * About so many comparisons for one bucket at most; beyond, the result says `truncated`; 0: 1 << 34.  Where all
+     * About this many comparisons for one bucket at most; beyond, the result says `truncated`; 0: 1 << 34.  Where all
      * pairs are compared, because the rows are few or the radius is large, there are no buckets and no budget.
      */
     uint64_t bucket_budget;
-    uint32_t copies;  /* among more equal rows than so many, only pairs with the first are given; 0: 1,000 */
+    uint32_t copies;  /* among more equal rows than this many, only pairs with the first are given; 0: 1,000 */
     uint32_t threads; /* 0: one a core */
     /* Gets every pair, ordered by first, then second.  Non-zero ends the join with NIGH_ECANCELLED. */
     int (*pair)(void *user, const nigh_pair *pair);
@@ -56,7 +56,7 @@ typedef struct nigh_join_result {
 } nigh_join_result;
 
 /*
- * Finds every pair within the radius: among `rows` where `others` is NULL, else
+ * Finds every pair within the radius: among `rows` if `others` is NULL, else
  * between the two (`first` of rows, `second` of others).  Exact; the same whatever
  * the threads and the memory.
  *

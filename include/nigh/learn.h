@@ -42,14 +42,14 @@ typedef struct nigh_learn_options {
     uint32_t attraction_pairs; /* of s3h and ssh: drawn from one class, 0: 40,000 */
     uint32_t repulsion_pairs;  /* and from two, 0: 80,000 */
     double l1, l2;             /* of s3h: lambda 1 and 2, l2 in units of the mean squared norm; above 0;
-                                  NIGH_DEFAULT: the usual; of ssh l1 is its lambda; of codewords l2 is the ridge */
+                                  NIGH_DEFAULT: the default; of ssh l1 is its lambda; of codewords l2 is the ridge */
     int as_paper;              /* of s3h: weights as the paper has them, not times sum of nu^2; unlabelled rows whole;
-                                  and the three switches at the end, where they do not say otherwise;
+                                  and the three switches at the end, if they do not say otherwise;
                                   of ssh: features as they are, not times ln(1 + N / documents) */
     uint32_t anchors, anchor_sample; /* of klsh: p and t; 0: 500 and 50 */
     uint32_t threads;                /* 0: one a core; the model does not depend on it */
     uint64_t memory_bytes;           /* what documents and learning may take; 0: 4 GiB */
-    uint64_t limit;                  /* so many documents; 0: all */
+    uint64_t limit;                  /* this many documents; 0: all */
     /* Called after each iteration of a method that has some; `user` is passed on.  Non-zero stops with the best so far.
      */
     int (*iteration)(void *user, uint32_t iteration, double objective);
@@ -85,15 +85,15 @@ typedef struct nigh_learn_result {
 } nigh_learn_result;
 
 /*
- * Learns a model from what a fresh reader reads: nigh_text.label, where there is one,
+ * Learns a model from what a fresh reader reads: nigh_text.label, if there is one,
  * says of which class, or classes, a document is; others are not labelled.
  *
  * Owns:    caller frees *out.
  * Threads: one at a time for a reader; the model is the same for any number of them.
- * Returns: NIGH_OK, also where the caller stopped it; NIGH_EINVAL for options, and where labels are
+ * Returns: NIGH_OK, even if the caller stopped it; NIGH_EINVAL for options, and if labels are
  *          missing: there are none, or one class only, or no two documents share one, or the reader has a
  *          part_key and no document says what it is for; NIGH_ELIMIT over
- *          memory_bytes; NIGH_ECORRUPT where numbers went astray; as nigh_text_reader_next().
+ *          memory_bytes; NIGH_ECORRUPT if numbers went astray; as nigh_text_reader_next().
  */
 NIGH_API nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const nigh_learn_options *options,
                                 nigh_model **out, nigh_learn_result *result, nigh_error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find or add: one handle on a collection that answers and grows, as a crawler needs it
- * that asks of each page "have I this already?".  What was added a moment ago is found by
- * the next question, and what was acknowledged is on the disk.
+ * Find or add: one handle on a collection that answers and grows, for a crawler that asks of each page "have I
+ * this already?". The next question finds what was added a moment ago, and what was acknowledged is on the
+ * disk.
  *
  *     nigh_live_open(context, "seen.nigh", &options, &live, &error)
  *     nigh_live_find_or_add(live, documents, count, answers, &error)      again and again
@@ -29,27 +29,27 @@ extern "C" {
 #endif
 
 typedef enum nigh_live_sync {
-    NIGH_SYNC_GROUP = 0, /* one sync for a call, and for all calls of other threads that wait meanwhile */
+    NIGH_SYNC_GROUP = 0, /* one sync for a call, and for all calls of other threads that are waiting */
     NIGH_SYNC_EACH = 1,  /* one for each document */
-    NIGH_SYNC_NEVER = 2  /* none: a process that ends loses nothing, a loss of power all since the last commit */
+    NIGH_SYNC_NEVER = 2  /* none: if the process ends nothing is lost; if the power fails, all since the last commit */
 } nigh_live_sync;
 
 typedef struct nigh_live_options {
     size_t size;
     uint32_t radius; /* as in nigh_against_options; not of near-copies */
     nigh_live_sync sync;
-    uint32_t group_size; /* of NIGH_SYNC_GROUP: no waiting for more once there are so many; NIGH_DEFAULT: 1,024 */
-    uint32_t group_us;   /* the same: wait so many microseconds for documents of other threads; NIGH_DEFAULT: 0 */
+    uint32_t group_size; /* of NIGH_SYNC_GROUP: no waiting for more once there are this many; NIGH_DEFAULT: 1,024 */
+    uint32_t group_us;   /* the same: wait this many microseconds for documents of other threads; NIGH_DEFAULT: 0 */
     uint64_t log_bytes;  /* a larger log becomes a segment; NIGH_DEFAULT: 64 MiB */
-    uint32_t snippet;    /* of texts: so many bytes of the beginning are kept beside it; NIGH_DEFAULT: 200 */
+    uint32_t snippet;    /* of texts: this many bytes of the beginning are kept beside it; NIGH_DEFAULT: 200 */
     uint32_t threads;    /* for look-ups of many at once; NIGH_DEFAULT: 1 */
-    int create;          /* non-zero: make the collection where there is none: of signatures, where width_bits says */
+    int create;          /* non-zero: make the collection if there is none: of signatures, if width_bits says */
     uint32_t width_bits; /* how wide they are, else of texts, by `signer`; NIGH_DEFAULT: of texts */
     const nigh_signer_options *signer; /* NULL: minhash with a threshold of .8 */
     const nigh_progress *progress;     /* of opening; must outlive the live */
-    int background; /* 0: who adds makes segments and merges them, when it is time; NIGH_DEFAULT: a thread does */
-    const char *const *keep_keys; /* as in nigh_writer_options: a collection that is made keeps these, and one that is
-                                     there must have them.  NULL: those that are there, and of a new one none */
+    int background;               /* 0: calls that add also make segments and merge them; NIGH_DEFAULT: a thread does */
+    const char *const *keep_keys; /* as in nigh_writer_options: a new collection keeps these, and an existing
+                                     one must have them.  NULL: the existing keys; none for a new collection */
     size_t keep_key_count;
 } nigh_live_options;
 
@@ -58,13 +58,13 @@ NIGH_API void nigh_live_options_init(nigh_live_options *options);
 typedef struct nigh_live nigh_live; /* opaque */
 
 /*
- * Opens a collection to find and to add.  Others can add nothing until it is closed, and can read all along.  What
- * makes matches quick is loaded: signatures of segments without tables that guarantee the radius (nigh_tables_build()),
+ * Opens a collection to find and to add. Others cannot add until it is closed, but can read. It loads what it
+ * needs to find matches: signatures of segments without tables that guarantee the radius (nigh_tables_build()),
  * or keys of near-copies; texts stay on the disk.
  *
- * A thread of its own makes segments of the log, tables for those that are large, and merges them, while others find
- * and add.  No answer depends on how far it is.  Where it cannot make a segment the next call fails as after a failed
- * sync; where it cannot merge, nigh_live_info tells.
+ * A background thread turns the log into segments, makes tables for large ones, and merges them, while other
+ * threads find and add. No answer depends on how far it is.  Where it cannot make a segment the next call fails as
+ * after a failed sync; if it cannot merge, nigh_live_info tells.
  *
  * Owns:    caller closes *out.
  * Lives:   `options` is read during the call, with its signer and keys; its progress must outlive *out.
@@ -76,15 +76,15 @@ typedef struct nigh_live nigh_live; /* opaque */
  */
 NIGH_API nigh_status nigh_live_open(nigh_context *context, const char *path, const nigh_live_options *options,
                                     nigh_live **out, nigh_error *error);
-/* Accepts NULL.  What was acknowledged and not committed stays in the log; a merge on its way is given up. */
+/* Accepts NULL. What was acknowledged and not committed stays in the log; a running merge is abandoned. */
 NIGH_API void nigh_live_close(nigh_live *live);
 
-/* What became of a document.  It never grows: fields to come take the place of what is reserved. */
+/* What became of a document. It never grows: new fields take the place of reserved ones. */
 typedef struct nigh_live_answer {
     uint64_t match;    /* the number of the document that it is the same as; NIGH_ALL_64: none, it is new */
     uint64_t number;   /* its own, in the collection; NIGH_ALL_64: it was not added */
     uint64_t cluster;  /* the number of the document that its cluster began with; NIGH_ALL_64: it was not come to */
-    double similarity; /* of near-copies, the Jaccard index with the match; 1 where it is new; of others -1 */
+    double similarity; /* of near-copies, the Jaccard index with the match; 1 if it is new; of others -1 */
     uint32_t distance; /* bits in which its signature differs from that of the match */
     uint32_t id_taken; /* non-zero: it is new and its id is there with another document.  Near-copies are added under
                           the id with a mark (nigh_live_id() tells), others are not added */
@@ -92,12 +92,13 @@ typedef struct nigh_live_answer {
 } nigh_live_answer;
 
 /*
- * Takes documents one by one: each is held against all that is there and those before it, and added where it matches
- * nothing.  The match is the one that was added first.  Of a collection of signatures, nigh_document.signature counts,
- * id and metadata; of texts, `text` and `id`.  The documents lie one after the other, each of `documents->size` bytes.
+ * Takes documents one by one: each is compared with the whole collection and with those before it, and added
+ * if it matches nothing. The match is the one that was added first. For a collection of signatures, signature,
+ * id and metadata of nigh_document count; for texts, `text` and `id`.  The documents lie one after the other, each of
+ * `documents->size` bytes.
  *
  * Owns:    caller has room for `count` in `answers`.
- * Threads: any; what one call was answered, the next finds.
+ * Threads: any; the next call finds what an answered call added.
  * Returns: NIGH_OK once all that was added, and all that the answers name, is on the disk (but see NIGH_SYNC_NEVER).
  *          NIGH_EINVAL, NIGH_EMISMATCH and NIGH_ELIMIT for documents that cannot be taken, and none of the call was.
  *          After any other failure none of the call is acknowledged, and the live can only be closed: after a failed
@@ -110,20 +111,20 @@ NIGH_API nigh_status nigh_live_find(nigh_live *live, const nigh_document *docume
                                     nigh_live_answer *answers, nigh_error *error);
 
 /*
- * The id of a document by its number, also of one that was added a moment ago; of collections without ids its number.
+ * The id of a document by its number, even if it was added a moment ago; in collections without ids its number.
  *
  * Owns:    caller has room for `capacity` bytes; what fits is written, without a zero byte.
  * Threads: any.
- * Returns: NIGH_OK and *length, also where that is above the capacity; NIGH_EINVAL for a number that no document has.
+ * Returns: NIGH_OK and *length, even if that is above the capacity; NIGH_EINVAL for a number that no document has.
  */
 NIGH_API nigh_status nigh_live_id(nigh_live *live, uint64_t number, char *id, size_t capacity, size_t *length,
                                   nigh_error *error);
 
 /*
- * Makes a segment of what is in the log, so that readers see it; *commit (may be NULL) as of nigh_writer_commit().
+ * Turns the log into a segment, so that readers see it; *commit (may be NULL) as of nigh_writer_commit().
  *
  * Threads: any; others go on.
- * Returns: as nigh_writer_commit(), once segments were merged that had to be; NIGH_OK where there is nothing in the
+ * Returns: as nigh_writer_commit(), once segments were merged that had to be; NIGH_OK if there is nothing in the
  * log.
  */
 NIGH_API nigh_status nigh_live_commit(nigh_live *live, nigh_commit *commit, nigh_error *error);
@@ -156,7 +157,7 @@ typedef struct nigh_live_info {
 NIGH_API void nigh_live_describe(nigh_live *live, nigh_live_info *out);
 
 /*
- * For nigh_text_reader_options.scheme, so that documents are read by the keys of those that are there.
+ * For nigh_text_reader_options.scheme, so that documents are read by the keys of the collection.
  *
  * Lives:   as long as the live.
  */

@@ -28,7 +28,7 @@ typedef struct nigh_costs {
     double take;       /* a row taken up: copied, and looked for among those before it */
     double whole;      /* as compare, of 64 bits */
     double key;        /* of a batch: a weak combination put in order */
-    double visit;      /* of a batch: a weak combination held against a chunk */
+    double visit;      /* of a batch: a weak combination compared with a chunk */
     double load;       /* of a batch: a fingerprint of a chunk, taken from the system and checked */
     double hit;        /* a match: looked at in full, and its number found, put in order and given */
 } nigh_costs;
@@ -53,8 +53,8 @@ typedef struct nigh_plan_options {
     uint64_t memory_bytes; /* 0: no limit */
     uint64_t queries;      /* that will be asked, over which building pays; 0: very many */
     nigh_find_mode mode;
-    const nigh_costs *costs; /* NULL: the usual ones */
-    uint64_t batch;          /* 0: rows in memory; else so many queries at once, against a file of such chunks */
+    const nigh_costs *costs; /* NULL: the default ones */
+    uint64_t batch;          /* 0: rows in memory; else this many queries at once, against a file of such chunks */
     double matches;          /* that a query has, on average; most have none */
     double matched;          /* with NIGH_FIND_ANY: the share of the queries that have one; NIGH_DEFAULT: `matches`, at
                                 most 1 */
@@ -83,7 +83,7 @@ typedef struct nigh_plan_row {
  * Predicts every setting worth a thought, in a fixed order, by the equations of
  * chapter VI of the PSM paper.
  *
- * Owns:    `rows` is the caller's; *count is how many there are in all, also where
+ * Owns:    `rows` is the caller's; *count is how many there are in all, also if
  *          that is more than `capacity`.
  * Returns: NIGH_OK, NIGH_EINVAL.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Columns, slice lists, tables and graphs: files beside the segments of a collection that make
- * searches of large ones fast.  They are made from the collection, can be made anew
- * at any time, and no document depends on them.
+ * searches of large ones fast.  They are made from the collection and can be made again at any time; no
+ * document depends on them.
  */
 #ifndef NIGH_PUBLIC_SIDECAR_H
 #define NIGH_PUBLIC_SIDECAR_H
@@ -16,16 +16,16 @@ extern "C" {
 /* --------------------------------------------------------------- columns -- */
 
 /*
- * The signatures on their side.  A text touches few bits, and a search of columns reads those
- * alone, for 512 signatures at a time, and no further than it takes to see that none of them
- * is among the nearest: the answer of the scan, several times as fast (NIGH_SEARCH_COLUMNS).
+ * The signatures stored by column.  A text touches few bits, and a search of columns reads only
+ * those, for 512 signatures at a time, and only until it is clear that none of them is among the nearest: the
+ * answer of the scan, several times as fast (NIGH_SEARCH_COLUMNS).
  * They are a second copy of the signatures in a file beside each segment, made from it and to
- * be made anew at any time.
+ * be made again at any time.
  */
 typedef struct nigh_columns_options {
     size_t size;
     uint64_t min_rows; /* segments of fewer distinct signatures get none, and lose what they have */
-    int rebuild;       /* non-zero: also where they are there and sound */
+    int rebuild;       /* non-zero: also if they are there and sound */
     int keep;          /* non-zero: segments that have columns keep them; they are not read */
     uint32_t threads;  /* 0: one a core; the bytes do not depend on it */
     const nigh_progress *progress;
@@ -46,7 +46,7 @@ NIGH_API nigh_status nigh_columns_build(nigh_context *context, const char *path,
                                         nigh_columns_result *result, nigh_error *error);
 NIGH_API nigh_status nigh_columns_remove(nigh_context *context, const char *path, nigh_error *error);
 
-/* The bytes of the columns of that many distinct signatures; 0 for a width there is not. */
+/* The bytes of the columns of that many distinct signatures; 0 for an invalid width. */
 NIGH_API uint64_t nigh_columns_bytes(uint64_t signatures, uint32_t width_bits);
 
 /* ----------------------------------------------------------- slice lists -- */
@@ -55,19 +55,18 @@ NIGH_API uint64_t nigh_columns_bytes(uint64_t signatures, uint32_t width_bits);
  * Inverted signature slice lists.  Each signature is cut into slices, and for each
  * value of each slice there is a list of the signatures that have it there; a search
  * looks up the query's slices, and those a few bits from them (see nigh_search()).
- * Lists are made from a collection and can be made anew: they stand in a file of their
- * own beside each segment, and a segment without is searched all the same, by
- * comparing every signature.
+ * Lists are made from a collection and can be made again: they are in a file of their own beside each segment,
+ * and a segment without lists is still searched, by comparing every signature.
  */
 #define NIGH_MIN_SLICE_WIDTH 4u
 #define NIGH_MAX_SLICE_WIDTH 28u
 
 typedef struct nigh_lists_options {
     size_t size;
-    uint32_t slice_width; /* bits; where they do not divide the width, some slices have one less.  0: by the number
+    uint32_t slice_width; /* bits; if they do not divide the width, some slices have one less.  0: by the number
                              of signatures, see nigh_slices_default_width() */
     uint64_t min_rows;    /* segments of fewer distinct signatures get none, and lose those they have */
-    int rebuild;          /* non-zero: also where lists of this width are there and sound */
+    int rebuild;          /* non-zero: also if lists of this width are there and sound */
     int keep;             /* non-zero: segments that have lists keep them, of any width and size; they are not read */
     uint32_t threads;     /* 0: one a core; the bytes do not depend on it */
     const nigh_progress *progress;
@@ -97,20 +96,21 @@ NIGH_API nigh_status nigh_lists_build(nigh_context *context, const char *path, c
 /* Removes them all.  As nigh_lists_build(). */
 NIGH_API nigh_status nigh_lists_remove(nigh_context *context, const char *path, nigh_error *error);
 
-/* The slices of a signature at a slice width, and the bytes of the lists of that many; 0 for a width there is not. */
+/* The number of slices of a signature at a slice width, and the bytes of the lists of that many signatures; 0 for an
+ * invalid width. */
 NIGH_API uint32_t nigh_slices_count(uint32_t width_bits, uint32_t slice_width);
 NIGH_API uint64_t nigh_slices_bytes(uint64_t signatures, uint32_t width_bits, uint32_t slice_width);
-/* The width that is taken where none is given. */
+/* The default width. */
 NIGH_API uint32_t nigh_slices_default_width(uint64_t signatures, uint32_t width_bits);
 
 /* ---------------------------------------------------------------- tables -- */
 
 /*
  * Tables for near-copies: all documents within a few bits of a query, as a finder in memory
- * has them (nigh/finder.h), in a file beside each segment that is mapped and looked up as it
- * lies.  Permuted tables miss nothing within their radius; nigh_search() with a `radius` up to
- * it uses them.  Sorted tables take a third of the room and find most: NIGH_SEARCH_TABLES asks
- * for them, and the queries need weights.  A segment has one form or the other.
+ * has them (nigh/finder.h), in a file beside each segment that is mapped and searched in place.  Permuted tables miss
+ * nothing within their radius; nigh_search() with a `radius` up to it uses them.  Sorted tables take a third of the
+ * space and find most: NIGH_SEARCH_TABLES uses them, and the queries need weights.  A segment has one form or the
+ * other.
  */
 typedef enum nigh_tables_form {
     NIGH_TABLES_PERMUTED = 0, /* the method 'tables' of finders */
@@ -129,7 +129,7 @@ typedef struct nigh_tables_options {
     uint32_t probes;      /* sorted: look-ups of a query in each table; 0: as many as `recall` needs */
     double recall;        /* sorted: share of the queries with a near-copy for which one is found; NIGH_DEFAULT: 0.95 */
     uint64_t min_rows;    /* segments of fewer distinct signatures get none, and lose those they have */
-    int rebuild;          /* non-zero: also where tables of these settings are there and sound */
+    int rebuild;          /* non-zero: also if tables of these settings are there and sound */
     int keep;             /* non-zero: segments that have tables keep them, of any settings; they are not read */
     uint32_t threads;     /* 0: one a core; the bytes do not depend on it */
     const nigh_progress *progress;
@@ -150,10 +150,10 @@ NIGH_API nigh_status nigh_tables_build(nigh_context *context, const char *path, 
                                        nigh_tables_result *result, nigh_error *error);
 NIGH_API nigh_status nigh_tables_remove(nigh_context *context, const char *path, nigh_error *error);
 
-/* The bytes of the tables of that many distinct signatures; 0 for options there are not.  NULL: the usual ones. */
+/* The bytes of the tables of that many distinct signatures; 0 for invalid options.  NULL: the default ones. */
 NIGH_API uint64_t nigh_tables_bytes(uint64_t signatures, uint32_t width_bits, const nigh_tables_options *options);
 
-/* The radius that is taken where none is given: 3 of 64 bits, and such a share of others, at least 1. */
+/* The default radius: 3 of 64 bits, and the same share of other widths, at least 1. */
 NIGH_API uint32_t nigh_tables_default_radius(uint32_t width_bits);
 
 /* ----------------------------------------------------------------- graph -- */
@@ -163,11 +163,11 @@ NIGH_API uint32_t nigh_tables_default_radius(uint32_t width_bits);
  * those near it that lead in different directions; a search walks along them to ever
  * nearer nodes, from the middle of the neighbourhoods that seem nearest and from nodes
  * that share a slice with the query.  It is made from a collection and can be made
- * anew, in a file of its own beside each segment, as slice lists are; the two do not
+ * again, in a file of its own beside each segment, as slice lists are; the two do not
  * need each other.
  *
- * Queries with masks or weights can be asked of any graph, but edges that were found in all
- * bits lead to few of their nearest; see `masks`.
+ * Any graph can answer queries with masks or weights, but edges that were found in all bits lead to few of
+ * their nearest; see `masks`.
  *
  * The graph is the same for the same signatures and options, whatever the number of
  * threads.
@@ -180,11 +180,11 @@ typedef struct nigh_graph_options {
     uint32_t passes;     /* at most, over neighbours of neighbours; 0: 6 */
     uint64_t seed;       /* of what is chosen at random */
     uint64_t min_rows;   /* segments of fewer distinct signatures get none, and lose what they have */
-    int rebuild;         /* non-zero: also where one of these options is there and sound */
+    int rebuild;         /* non-zero: also if one of these options is there and sound */
     int keep;            /* non-zero: segments that have one keep it, of any options and size; it is not read */
     uint32_t threads;    /* 0: one a core */
     const nigh_progress *progress;
-    int masks; /* non-zero: neighbours are found in the bits that count for each document, where the segment keeps
+    int masks; /* non-zero: neighbours are found in the bits that count for each document, if the segment keeps
                   masks or weights of these; for collections whose texts ask with masks.  Other segments: in all bits */
     uint32_t sample_step; /* with masks: every so-many-th signature is kept once more, for texts to begin from; 0: every
                              4th of 16,384 and more, fewer beyond two million.  At most 4,096 */
@@ -208,7 +208,9 @@ NIGH_API nigh_status nigh_graph_build(nigh_context *context, const char *path, c
                                       nigh_graph_result *result, nigh_error *error);
 NIGH_API nigh_status nigh_graph_remove(nigh_context *context, const char *path, nigh_error *error);
 
-/* About what the graph of so many distinct signatures will have, and what building it needs besides the signatures. */
+/* About how many bytes the graph of this many distinct signatures has, and how many building it needs besides the
+ * signatures.
+ */
 NIGH_API uint64_t nigh_graph_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options);
 NIGH_API uint64_t nigh_graph_build_bytes(uint64_t signatures, uint32_t width_bits, const nigh_graph_options *options);
 

@@ -85,15 +85,15 @@ NIGH_API const char *nigh_signature_format_name(nigh_signature_format format);
  * bytes (some thousands are plenty) and its whole length (UINT64_MAX: not known).
  *
  * Threads: any.
- * Returns: the format, or NIGH_FORMAT_AUTO where it looks like something else.
+ * Returns: the format, or NIGH_FORMAT_AUTO if it looks like something else.
  */
 NIGH_API nigh_signature_format nigh_signature_recognise(const char *name, const void *bytes, size_t length,
                                                         uint64_t whole);
 
 /*
  * Floats as bits.  An .npy of float16, float32 or float64 (little-endian, C
- * order), such as embeddings, is read as signatures where there are thresholds:
- * bit i of a row is 1 where its value i is greater than the threshold of column i.
+ * order), such as embeddings, is read as signatures if there are thresholds:
+ * bit i of a row is 1 if its value i is greater than the threshold of column i.
  * A collection keeps those that its first rows were read with; see
  * nigh_writer_options.thresholds and nigh_collection_thresholds().
  */
@@ -114,7 +114,7 @@ typedef struct nigh_thresholds nigh_thresholds; /* opaque */
  *
  * Owns:    caller frees *out.
  * Threads: any; the answer is the same everywhere.
- * Returns: NIGH_OK; NIGH_EINVAL for pipes, and where there is no row;
+ * Returns: NIGH_OK; NIGH_EINVAL for pipes, and if there is no row;
  *          NIGH_ECANCELLED by `progress` (may be NULL); as
  *          nigh_signature_reader_open() and nigh_signature_reader_next().
  */
@@ -150,8 +150,8 @@ typedef struct nigh_signature_info {
     size_t size;
     nigh_signature_format format;
     uint32_t width_bits; /* 0: a hex file without lines */
-    uint64_t rows;       /* UINT64_MAX where only the end will tell */
-    int has_ids;         /* of the first row, or by ids_path; 0 where there is no row */
+    uint64_t rows;       /* UINT64_MAX if only the end will tell */
+    int has_ids;         /* of the first row, or by ids_path; 0 if there is no row */
 } nigh_signature_info;
 
 /*
@@ -162,7 +162,7 @@ typedef struct nigh_signature_info {
  *          stream's user must outlive the reader.
  * Threads: one at a time for a reader.
  * Returns: NIGH_OK; NIGH_EFORMAT with offset or line for anything malformed;
- *          NIGH_EMISMATCH where the width is not the one asked for; NIGH_EIO.
+ *          NIGH_EMISMATCH if the width is not the one asked for; NIGH_EIO.
  */
 NIGH_API nigh_status nigh_signature_reader_open(nigh_context *context, const char *path,
                                                 const nigh_signature_reader_options *options,
@@ -192,7 +192,7 @@ typedef struct nigh_signature_writer_options {
 NIGH_API void nigh_signature_writer_options_init(nigh_signature_writer_options *options);
 
 /*
- * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" (or, where
+ * Writes a file of signatures.  With a path the bytes go to "PATH.tmp" (or, if
  * that is taken, "PATH.1.tmp" and so on: nothing that is there is touched) and
  * take the name at finish, so a file that was there stays whole until then.  Ids
  * appear in hex only.
@@ -200,7 +200,7 @@ NIGH_API void nigh_signature_writer_options_init(nigh_signature_writer_options *
  * Owns:    caller closes *out; closing before finish leaves nothing behind.
  * Threads: one at a time for a writer.
  * Returns: NIGH_OK; NIGH_EINVAL; NIGH_ELIMIT for more rows than the format can
- *          count; NIGH_ENOTFOUND where the directory is not there; NIGH_EIO;
+ *          count; NIGH_ENOTFOUND if the directory is not there; NIGH_EIO;
  *          NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_signature_writer_open(nigh_context *context, const char *path,

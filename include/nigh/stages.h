@@ -26,7 +26,7 @@ typedef enum nigh_stage {
     NIGH_STAGE_PAIRS = 4,      /* distinct ones */
     NIGH_STAGE_COMPONENTS = 5, /* what pairs and crowds connect; one task */
     NIGH_STAGE_SETS = 6,       /* a shard of the inputs is read again: features of candidates, by component */
-    NIGH_STAGE_VERIFY = 7      /* candidates are compared, and it is decided who goes */
+    NIGH_STAGE_VERIFY = 7      /* candidates are compared, and it is decided which go */
 } nigh_stage;
 
 #define NIGH_STAGE_COUNT 8
@@ -47,12 +47,12 @@ typedef struct nigh_staged_options {
 NIGH_API void nigh_staged_options_init(nigh_staged_options *options);
 
 /*
- * Writes the plan of a deduplication to a directory, which is made where there is none: how it is done, and how long
- * and how old the inputs are.  A plan that is there already must be the same, which changes nothing.
+ * Writes the plan of a deduplication to a directory, which is made if there is none: how it is done, and how long
+ * and how old the inputs are.  An existing plan must be the same, and stays as it is.
  *
  * Lives:   all arguments are read during the call.
  * Returns: NIGH_OK; NIGH_EINVAL for what stages do not do (streams, other methods than minhash, `limit`, `all_pairs`,
- *          `against`, a `shard` of the reading); NIGH_EMISMATCH where there is another plan; NIGH_EVERSION;
+ *          `against`, a `shard` of the reading); NIGH_EMISMATCH if there is another plan; NIGH_EVERSION;
  *          NIGH_ENOTFOUND; NIGH_EIO; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_staged_plan(nigh_context *context, const char *work, const char *const *paths, size_t count,
@@ -66,7 +66,7 @@ typedef struct nigh_staged nigh_staged; /* opaque */
  *
  * Owns:    caller closes *out.
  * Threads: one at a time for a handle; any number of processes for a directory.
- * Returns: NIGH_OK; NIGH_ENOTFOUND where there is no plan; NIGH_EFORMAT; NIGH_EVERSION; NIGH_ECORRUPT; NIGH_EIO;
+ * Returns: NIGH_OK; NIGH_ENOTFOUND if there is no plan; NIGH_EFORMAT; NIGH_EVERSION; NIGH_ECORRUPT; NIGH_EIO;
  *          NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_staged_open(nigh_context *context, const char *work, nigh_staged **out, nigh_error *error);
@@ -82,7 +82,7 @@ NIGH_API size_t nigh_staged_inputs(const nigh_staged *staged, uint32_t shard);
  * Says again what the plan was made of.  Threads, memory, temporary and progress may differ.
  *
  * Lives:   all arguments, and what they point to, must outlive the handle.
- * Returns: NIGH_OK; NIGH_EMISMATCH where the plan is another's; NIGH_ECORRUPT, naming it, where an input has changed;
+ * Returns: NIGH_OK; NIGH_EMISMATCH if the plan is another's; NIGH_ECORRUPT, naming it, if an input has changed;
  *          otherwise as nigh_staged_plan().
  */
 NIGH_API nigh_status nigh_staged_use(nigh_staged *staged, const char *const *paths, size_t count,
@@ -101,8 +101,8 @@ typedef struct nigh_stage_done {
  * Does one task; its file takes its name when it is whole.
  *
  * Lives:   `done`, which may be NULL, is written on success.
- * Returns: NIGH_OK; NIGH_EINVAL for a task that there is not; NIGH_EBUSY where another process is doing it;
- *          NIGH_ENOTFOUND, NIGH_ECORRUPT, NIGH_EMISMATCH or NIGH_EVERSION, naming the file, where one that an earlier
+ * Returns: NIGH_OK; NIGH_EINVAL for a task that does not exist; NIGH_EBUSY if another process is doing it;
+ *          NIGH_ENOTFOUND, NIGH_ECORRUPT, NIGH_EMISMATCH or NIGH_EVERSION, naming the file, if one that an earlier
  *          stage should have left is missing, damaged or of another plan or shard; otherwise as nigh_dedup_run().
  */
 NIGH_API nigh_status nigh_staged_run(nigh_staged *staged, nigh_stage stage, uint32_t shard, nigh_stage_done *done,
@@ -111,7 +111,7 @@ NIGH_API nigh_status nigh_staged_run(nigh_staged *staged, nigh_stage stage, uint
 typedef struct nigh_staged_info {
     size_t size;
     uint64_t documents;
-    uint64_t copies; /* of them, with the very text of an earlier one */
+    uint64_t copies; /* of them, with exactly the text of an earlier one */
     uint64_t kept;
     uint64_t empty;     /* without a feature: only copies of them are found */
     uint64_t lost;      /* as in nigh_dedup_info */

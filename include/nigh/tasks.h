@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deduplication as tasks whose records somebody else moves: an engine such as Spark, which shuffles, spills and tries
+ * Deduplication as tasks whose records are moved by an engine such as Spark, which shuffles, spills and tries
  * again.  The rules are those of nigh_dedup_run(), and so is the result.  A task is made, is given texts or records,
  * and gives records, each for a task of another kind and for one shard of it:
  *
@@ -36,7 +36,7 @@ typedef enum nigh_task_kind {
     NIGH_TASK_COMPONENTS = 5, /* what these connect; one task, of shard 0 */
     NIGH_TASK_ROUTE = 6,      /* brings together what must be decided together */
     NIGH_TASK_FEATURES = 7,   /* sets of features; any number of tasks */
-    NIGH_TASK_VERIFY = 8      /* candidates are compared, and it is decided who goes */
+    NIGH_TASK_VERIFY = 8      /* candidates are compared, and it is decided which go */
 } nigh_task_kind;
 
 /* Records are 64-bit words as the machine has them, so all machines of a run have the same order of bytes. */
@@ -142,7 +142,7 @@ NIGH_API nigh_status nigh_task_add(nigh_task *task, nigh_records kind, const voi
 /*
  * All has been given: the task gives what is left, and INFO.
  *
- * Returns: as nigh_task_add(); NIGH_ECORRUPT where texts are missing, or are not what they were when they were signed.
+ * Returns: as nigh_task_add(); NIGH_ECORRUPT if texts are missing, or are not what they were when they were signed.
  */
 NIGH_API nigh_status nigh_task_finish(nigh_task *task, nigh_error *error);
 

@@ -13,12 +13,12 @@ extern "C" {
 /*
  * Which documents may have all of these words.  The distinct words of a document are
  * split evenly into blocks, each block is a filter of m bits, and what is kept of the
- * filters is one row of bits for each of their positions, over all blocks.  Errors go
- * one way: a document that has the words is always among the answers, and some are that
- * do not.  docs/terms.md says when this pays, and when an inverted index does.
+ * filters is one row of bits for each of their positions, over all blocks.  A document that has the words is
+ * always among the answers; some answers do not have them. docs/terms.md says when this pays off, and when an
+ * inverted index does.
  */
 typedef enum nigh_filter_kind {
-    NIGH_FILTER_AUTO = 0,   /* what the file has, and hybrid for a new one */
+    NIGH_FILTER_AUTO = 0,   /* the kind of the file, and hybrid for a new one */
     NIGH_FILTER_HYBRID = 1, /* ours: COCA for rare terms, hashes for frequent ones, numbers for those of one block */
     NIGH_FILTER_BLOOM = 2,  /* k hashes of the term (Bloom, 1970): needs no dictionary */
     NIGH_FILTER_COCA = 3    /* k smallest hashes of the blocks that have the term (Tirdad et al., 2011) */
@@ -27,32 +27,33 @@ typedef enum nigh_filter_kind {
 /* Returns: "hybrid", "bloom", "coca"; NULL for a number that is none of these. */
 NIGH_API const char *nigh_filter_kind_name(nigh_filter_kind kind);
 
-/* What errors are to be few for, where parameters are chosen. */
+/* For which terms errors should be fewest, if parameters are chosen. */
 typedef enum nigh_filter_goal {
-    NIGH_GOAL_UNIFORM = 0,   /* every term alike, as the paper counts */
-    NIGH_GOAL_FREQUENCY = 1, /* a term as often as there are blocks that have it */
-    NIGH_GOAL_QUERIES = 2    /* as often as it is asked for: by a file of queries, one a line */
+    NIGH_GOAL_UNIFORM = 0,   /* all terms count equally, as in the paper */
+    NIGH_GOAL_FREQUENCY = 1, /* a term counts as often as blocks have it */
+    NIGH_GOAL_QUERIES = 2    /* as often as it occurs in a file of queries, one a line */
 } nigh_filter_goal;
 
 typedef struct nigh_terms_options {
     size_t size;
     nigh_filter_kind kind;
-    uint32_t block_terms;                /* most distinct words of a block, up to 1,000,000; 0: 400 */
-    double bits_per_term;                /* m / n, n being the mean words of a block; 0: by false_positives */
-    double false_positives;              /* wanted; 0, and bits_per_term 0 too: 0.01 */
-    uint32_t hashes;                     /* k; 0: chosen from the documents */
-    uint32_t frequent_hashes;            /* of hybrid, for terms in more than `theta` blocks; 0: chosen */
-    uint32_t theta;                      /* 0: chosen */
-    nigh_filter_goal goal;               /* of a new file; one that is there has been chosen for */
-    const char *query_log;               /* of NIGH_GOAL_QUERIES */
-    const nigh_signer_options *analysis; /* language, stemming, stop words, seed; NULL: the usual; features are words */
+    uint32_t block_terms;     /* most distinct words of a block, up to 1,000,000; 0: 400 */
+    double bits_per_term;     /* m / n, n being the mean words of a block; 0: by false_positives */
+    double false_positives;   /* wanted; 0, and bits_per_term 0 too: 0.01 */
+    uint32_t hashes;          /* k; 0: chosen from the documents */
+    uint32_t frequent_hashes; /* of hybrid, for terms in more than `theta` blocks; 0: chosen */
+    uint32_t theta;           /* 0: chosen */
+    nigh_filter_goal goal;    /* for a new file; an existing one has its own */
+    const char *query_log;    /* of NIGH_GOAL_QUERIES */
+    const nigh_signer_options
+        *analysis;         /* language, stemming, stop words, seed; NULL: the default; features are words */
     uint64_t memory_bytes; /* while building; 0: 4 GiB.  More documents than that holds make several groups */
-    uint64_t limit;        /* so many documents; 0: all */
+    uint64_t limit;        /* this many documents; 0: all */
     uint32_t threads;      /* 0: one a core; the bytes do not depend on it */
     const nigh_progress *progress;
     /*
-     * Non-zero: add inputs also where the same ones were added before, unchanged, which is else NIGH_EEXISTS.  Never
-     * asked of a stream, of a shard, or where there is a limit.
+     * Non-zero: add inputs even if they were added before, unchanged, which is NIGH_EEXISTS otherwise.
+     * Streams, shards, and inputs with a limit are not checked.
      */
     int again;
 } nigh_terms_options;
@@ -76,15 +77,15 @@ typedef struct nigh_terms_info {
 } nigh_terms_info;
 
 /*
- * Makes a term signature file of the documents of these inputs, or adds them to one that
- * is there: then kind, m, k and the analysis are those it has, and options that say
- * otherwise are refused.  All or nothing, as nigh_writer_commit().  How the inputs were read, and
- * where they are (relative paths made absolute), is kept for verifying.
+ * Makes a term signature file from the documents of these inputs, or adds them to an existing one: then kind,
+ * m, k and the analysis are those of the file, and other options are refused. All or nothing, like
+ * nigh_writer_commit(). The file keeps how the inputs were read, and where they are (as absolute paths), for
+ * verifying.
  *
  * Lives:   everything is read during the call.
- * Returns: NIGH_OK; NIGH_EINVAL for options that cannot be: targets that more than 64 bits a
- *          term would be needed for, no hash; NIGH_ENOTFOUND where there is no document, or for a new file
- *          none with a word that is kept; NIGH_EMISMATCH; NIGH_EBUSY; as nigh_text_reader_next().
+ * Returns: NIGH_OK; NIGH_EINVAL for invalid options: targets that need more than 64 bits a term, no hash;
+ * NIGH_ENOTFOUND if there is no document, or for a new file none with a word that is kept; NIGH_EMISMATCH; NIGH_EBUSY;
+ * as nigh_text_reader_next().
  */
 NIGH_API nigh_status nigh_terms_index(nigh_context *context, const char *path, const char *const *inputs, size_t count,
                                       const nigh_text_reader_options *reading, const nigh_terms_options *options,
@@ -107,18 +108,19 @@ NIGH_API nigh_status nigh_terms_check(nigh_context *context, const char *path, c
 typedef struct nigh_terms_query {
     size_t size;
     /*
-     * Words with blanks between them: all must be there.  "OR", in capitals, between such rows: one of
-     * them must be.  "-word" or "NOT word": must not be there, which takes `verify`.  "AND" is what a blank is.
+     * Words with blanks between them: all must be there. "OR", in capitals, between groups of words: all words
+     * of one group. "-word" or "NOT word": must not be there, which needs `verify`. "AND" means the same as a
+     * blank.
      * Phrases in quotes, wildcards and brackets are refused.
      */
     const char *text;
     int verify; /* non-zero: read the documents again, and answer exactly */
     /*
-     * For that.  Limits are these, never those of the file, which is not trusted: NULL for the usual ones.
-     * A format and keys that are left open are as when the documents were indexed.
+     * For verifying. The limits are these, never those of the file, which is not trusted; NULL: the defaults.
+     * If format and keys are not given, they are those of indexing.
      */
     const nigh_text_reader_options *reading;
-    uint64_t limit;   /* so many documents; 0: all */
+    uint64_t limit;   /* this many documents; 0: all */
     uint32_t threads; /* of verifying; 0: one a core */
     const nigh_progress *progress;
     /*
@@ -148,9 +150,9 @@ typedef struct nigh_terms_answer_info {
 /*
  * Owns:    caller frees *out.
  * Threads: any.
- * Returns: NIGH_OK, also where nothing is found; NIGH_EINVAL for a query without a word that is kept, or with a
- *          "-word" and no verifying; NIGH_ENOTFOUND or NIGH_EMISMATCH where an input to verify by is gone, not
- *          what it was (but for what was added at the end of a file), or outside of the roots; NIGH_ELIMIT where
+ * Returns: NIGH_OK, even if nothing is found; NIGH_EINVAL for a query without a word that is kept, or with a
+ *          "-word" and no verifying; NIGH_ENOTFOUND or NIGH_EMISMATCH if an input needed for verifying is
+ *          gone, has changed (other than by growing at its end), or is outside of the roots; NIGH_ELIMIT if
  *          it is over a limit; NIGH_ECORRUPT; NIGH_EIO; NIGH_ENOMEM; NIGH_ECANCELLED.
  */
 NIGH_API nigh_status nigh_terms_search(const nigh_terms *terms, const nigh_terms_query *query, nigh_terms_answer **out,

@@ -29,7 +29,7 @@ typedef enum nigh_scheme_kind {
 
 /*
  * How many bits of near-copies differ at most: 3 of 64 by simhash, 36 of 256 by minhash, and such
- * a share of other widths.  It is what nigh_dedup_rows() takes where it is not told.
+ * a share of other widths.  It is what nigh_dedup_rows() takes if it is not told.
  *
  * Threads: any.
  * Returns: the radius, rounded down; NIGH_ALL for the other schemes, of which only who made the
@@ -54,7 +54,7 @@ typedef enum nigh_weight_kind {
 
 typedef enum nigh_split_kind {
     NIGH_SPLIT_NONE = 0,     /* a document a signature */
-    NIGH_SPLIT_SENTENCE = 1, /* passages that end with a sentence where they can */
+    NIGH_SPLIT_SENTENCE = 1, /* passages that end with a sentence if they can */
     NIGH_SPLIT_HARD = 2      /* passages of max_terms words */
 } nigh_split_kind;
 
@@ -69,7 +69,7 @@ typedef struct nigh_signer_options {
     int stemming;         /* -1: on for words, off for ngrams and chars */
     int stop_words;       /* -1: the same; 1: they are left out */
     uint64_t seed;
-    uint32_t density; /* of topsig: one in so many bits of a term is not 0; 0: 21 */
+    uint32_t density; /* of topsig: one in this many bits of a term is not 0; 0: 21 */
     nigh_split_kind split;
     uint32_t min_terms; /* of a passage; 0: a quarter of max_terms */
     uint32_t max_terms; /* 0: 256 */
@@ -110,7 +110,7 @@ typedef struct nigh_signer nigh_signer; /* opaque */
  * Lives:   `options` is read during the call; its vocabulary and its model must outlive the signer.
  * Threads: one at a time for nigh_signer_sign(); any number of nigh_signing may
  *          share a signer, for they work with copies of their own.
- * Returns: NIGH_OK; NIGH_EINVAL for options that do not go together, or where the
+ * Returns: NIGH_OK; NIGH_EINVAL for options that do not go together, or if the
  *          weights need a vocabulary and there is none; NIGH_EMISMATCH for a
  *          vocabulary made with another analysis; NIGH_ENOMEM.
  */
@@ -142,7 +142,7 @@ NIGH_API nigh_status nigh_signer_options_parse(const char *scheme, nigh_signer_o
 NIGH_API nigh_status nigh_signer_options_check(const nigh_signer_options *held, const nigh_signer_options *asked,
                                                nigh_error *error);
 
-/* Returns: non-zero where these options need a vocabulary. */
+/* Returns: non-zero if these options need a vocabulary. */
 NIGH_API int nigh_signer_needs_vocabulary(const nigh_signer_options *options);
 
 /*
@@ -151,7 +151,7 @@ NIGH_API int nigh_signer_needs_vocabulary(const nigh_signer_options *options);
  * most 255.  Small means that the bit may well be the other one in a similar
  * document.  Minhash has no weights and gives 255 throughout.
  *
- * Returns: NIGH_OK; NIGH_ENOTFOUND where the text has no feature, and so no
+ * Returns: NIGH_OK; NIGH_ENOTFOUND if the text has no feature, and so no
  *          signature; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, size_t length, uint8_t *signature,
@@ -161,7 +161,7 @@ NIGH_API nigh_status nigh_signer_sign(nigh_signer *signer, const char *text, siz
  * Of the text signed last.  Its signature says nothing about likeness to documents whose words were counted.
  *
  * Threads: as nigh_signer_sign().
- * Returns: non-zero where there is a vocabulary and none of its features is in it.
+ * Returns: non-zero if there is a vocabulary and none of its features is in it.
  */
 NIGH_API int nigh_signer_unknown(const nigh_signer *signer);
 
@@ -171,7 +171,7 @@ NIGH_API int nigh_signer_unknown(const nigh_signer *signer);
  * nigh_signer_sign(); `mask` gets nigh_signature_bytes(width_bits) bytes.
  *
  * Threads: any.
- * Returns: non-zero where `mask` leaves bits out; 0 where it has them all.
+ * Returns: non-zero if `mask` leaves bits out; 0 if it has them all.
  */
 NIGH_API int nigh_signer_mask(const nigh_signer *signer, const uint8_t *weights, uint8_t *mask);
 
@@ -182,13 +182,13 @@ typedef struct nigh_signing_options {
     size_t size;
     uint32_t threads;              /* 0: one a core; 1: all on the calling thread */
     int keep_weights;              /* non-zero: nigh_document.weights is filled */
-    uint32_t snippet;              /* so many bytes of the text, spaces made one, go to nigh_document.metadata */
-    uint64_t limit;                /* stop after so many documents; 0: none */
+    uint32_t snippet;              /* this many bytes of the text, spaces made one, go to nigh_document.metadata */
+    uint64_t limit;                /* stop after this many documents; 0: none */
     const nigh_progress *progress; /* must outlive the signing; asked also while there is nothing to give out yet */
     int whole;                     /* non-zero: documents are not split into passages, whatever the signer says */
-    int keep_texts;                /* non-zero: nigh_document.text is filled, and keys where the signer has a threshold;
+    int keep_texts;                /* non-zero: nigh_document.text is filled, and keys if the signer has a threshold;
                                       then documents without a feature are not left out: their bits are all 0 */
-    uint64_t limit_passages;       /* stop after so many signatures, of documents or of passages of them; 0: none */
+    uint64_t limit_passages;       /* stop after this many signatures, of documents or of passages of them; 0: none */
 } nigh_signing_options;
 
 NIGH_API void nigh_signing_options_init(nigh_signing_options *options);
@@ -238,7 +238,7 @@ typedef struct nigh_vocabulary_options {
     size_t size;
     uint32_t threads;      /* as nigh_signing_options */
     uint64_t memory_bytes; /* exact counts up to so much, a sketch beyond; 0: 1 GiB */
-    uint64_t limit;        /* count so many documents; 0: all */
+    uint64_t limit;        /* count this many documents; 0: all */
     const nigh_progress *progress;
 } nigh_vocabulary_options;
 
@@ -256,7 +256,7 @@ typedef struct nigh_vocabulary_info {
 /*
  * Counts the features of all documents of a fresh reader, analysed as `options`
  * say: how often each occurs, and in how many documents.  The counts do not
- * depend on threads, also where they are a sketch.
+ * depend on threads, also if they are a sketch.
  *
  * Owns:    caller frees *out.
  * Returns: as nigh_text_reader_next(); NIGH_ECANCELLED.
@@ -270,7 +270,7 @@ NIGH_API nigh_status nigh_vocabulary_count(nigh_context *context, const nigh_sig
  * together by nigh_adopt().
  *
  * Owns:    caller frees *out.
- * Returns: NIGH_OK; NIGH_EINVAL where there is none; NIGH_EMISMATCH where they were counted with other analyses, or
+ * Returns: NIGH_OK; NIGH_EINVAL if there is none; NIGH_EMISMATCH if they were counted with other analyses, or
  *          are sketches of other sizes; NIGH_ELIMIT; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_vocabulary_merge(nigh_context *context, const nigh_vocabulary *const *parts, size_t count,

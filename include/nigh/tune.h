@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fastest way to search a collection that finds enough, by measuring; kept with
- * the collection, so that nigh_search() goes by it.
+ * Measures the fastest way to search a collection that finds enough, and stores it with the collection for
+ * nigh_search() to use.
  */
 #ifndef NIGH_PUBLIC_TUNE_H
 #define NIGH_PUBLIC_TUNE_H
@@ -16,23 +16,22 @@ extern "C" {
 
 /* Which queries a tuning is for. */
 typedef enum nigh_tuned_queries {
-    NIGH_TUNED_ANY = 0,      /* all that count every bit once: it was measured with documents of the collection */
-    NIGH_TUNED_PLAIN = 1,    /* signatures, of which nobody knows how sure each bit is */
+    NIGH_TUNED_ANY = 0,      /* all queries that count every bit once; measured with documents of the collection */
+    NIGH_TUNED_PLAIN = 1,    /* signatures, for which it is not known how sure each bit is */
     NIGH_TUNED_WEIGHTED = 2, /* those with weights: documents and texts */
     NIGH_TUNED_MASKED = 3,   /* those with masks, that rank by bits */
-    NIGH_TUNED_RANKED = 4    /* those that NIGH_RANK_WEIGHTED ranks: documents and texts that ask a topsig collection */
+    NIGH_TUNED_RANKED = 4    /* those that NIGH_RANK_WEIGHTED ranks: documents and texts on a topsig collection */
 } nigh_tuned_queries;
 
 /*
- * How a collection is best searched, as nigh_tune() found it by measuring, and what it
- * measured.  Stored with the collection, in a file of its own that no document depends on.
+ * The best way to search a collection, found by nigh_tune(), and what it measured. Stored with the collection,
+ * in a file of its own that no document depends on.
  *
- * nigh_search() goes by it where it is left the choice: the method is NIGH_SEARCH_AUTO, all
- * that follows it is as nigh_search_options_init() leaves it but for `weights`, `masks` and
- * `rank`, there is no radius, and k is at most twice that of the tuning.  It is passed over
- * where the lists, the graph or the columns that it was measured with are no longer there, or
- * are of another slice width, where it is for directed probing and there are no weights, and
- * for queries of another kind than it was measured with.
+ * nigh_search() uses it if it has the choice: the method is NIGH_SEARCH_AUTO, all options after it except
+ * `weights`, `masks` and `rank` are as nigh_search_options_init() sets them, there is no radius, and k is at
+ * most twice that of the tuning. It ignores the tuning if the lists, the graph or the columns that it was
+ * measured with are gone or have another slice width, if it is for directed probing and there are no weights,
+ * and for queries of another kind than it was measured with.
  *
  * There may be two: one for queries that count every bit once, and one for the others,
  * NIGH_TUNED_MASKED and NIGH_TUNED_RANKED, which are answered in other ways.
@@ -68,12 +67,12 @@ typedef struct nigh_tuning {
 } nigh_tuning;
 
 /*
- * The one that is stored for queries that count every bit once.  Fills *out up to its `size`; NULL: only tells whether
- * there is one.
+ * Reads the tuning for queries that count every bit once.  Fills *out up to its `size`; NULL: only says
+ * whether there is one.
  *
  * Threads: any.
- * Returns: NIGH_OK; NIGH_ENOTFOUND where there is none; what is wrong with it where it
- *          cannot be used: searches then go on without.
+ * Returns: NIGH_OK; NIGH_ENOTFOUND if there is none; what is wrong with it if it cannot be used; searches then
+ * do without.
  */
 NIGH_API nigh_status nigh_collection_tuning(const nigh_collection *collection, nigh_tuning *out, nigh_error *error);
 
@@ -82,11 +81,11 @@ NIGH_API nigh_status nigh_collection_tuning_ranked(const nigh_collection *collec
                                                    nigh_error *error);
 
 /*
- * Store one in place of the other for such queries, as `asked` says, and remove both; collections that are open keep
- * what they have.
+ * Store a tuning in place of the old one for the same kind of queries (`asked`), and remove both; open
+ * collections keep what they have.
  *
  * Threads: as a writer: one for a collection on the whole machine.
- * Returns: NIGH_OK; NIGH_EINVAL for values that cannot be; NIGH_EBUSY while another writes;
+ * Returns: NIGH_OK; NIGH_EINVAL for invalid values; NIGH_EBUSY while another writes;
  *          as nigh_collection_open().
  */
 NIGH_API nigh_status nigh_tuning_store(nigh_context *context, const char *path, const nigh_tuning *tuning,
@@ -99,19 +98,17 @@ NIGH_API void nigh_tuning_apply(const nigh_tuning *tuning, nigh_search_options *
 /* ---------------------------------------------------------- by measuring -- */
 
 /*
- * Which way of searching is the fastest of those that are good enough.  Half of a sample of
- * queries, with exact answers by the scan, chooses: of each way, the scan, sketches, and lists
- * and a graph where there are any (the scan and columns for queries with `masks` or a `rank` of
- * NIGH_RANK_WEIGHTED), the least setting whose quality is reached with confidence
- * is sought by steps and halving.  The other half, which the choice has not seen, tells what
- * to expect.  Confidence is the 95 % interval of the mean over queries, by the normal
- * approximation: mean +- 1.96 s / sqrt(n), where s counts one query more, which missed one of
- * k, so that a sample without a miss is no proof.  To be chosen, what has a target must reach it
- * with the lower end of the wider interval of 99 %, for the best of many was often lucky; and
- * where the other half says with confidence that it is not reached, the choice is made again
- * with twice the margin.  Time is that of a query alone on one thread, and the median counts.  The sample
- * and what is measured of it in quality depend on the seed alone; time depends on the machine,
- * and so does the choice.
+ * Finds the fastest way of searching that is good enough. One half of a sample of queries, with exact answers
+ * by the scan, chooses: for each way (the scan, sketches, and lists and a graph if there are any; the scan and
+ * columns for queries with `masks` or a `rank` of NIGH_RANK_WEIGHTED) it seeks the cheapest setting that
+ * reaches the target with confidence, by steps and halving. The other half, which the choice has not seen,
+ * shows what to expect. Confidence is the 95 % interval of the mean over queries, by the normal approximation:
+ * mean +- 1.96 s / sqrt(n), where s counts one extra query that missed one of k, so that a sample without a
+ * miss is no proof. To be chosen, a setting must reach the target with the lower end of the wider 99 %
+ * interval, because the best of many was often lucky. If the other half shows with confidence that the target
+ * is missed, the choice is made again with twice the margin. Time is the median of a single query on one
+ * thread. The sample and its quality depend on the seed alone; time depends on the machine, and so does the
+ * choice.
  */
 typedef struct nigh_tune_options {
     size_t size;
@@ -121,7 +118,7 @@ typedef struct nigh_tune_options {
     double seconds;        /* the median of a query at most; 0: no limit.  Without a target above, the best within it */
     uint64_t memory_bytes; /* of rows and of what is searched beside them, at most; 0: no limit */
     double within;         /* half the interval at most, of what has a target; 0: whatever it comes to */
-    uint32_t sample;       /* queries, at most, where none are given; 40 at least */
+    uint32_t sample;       /* queries, at most, if none are given; 40 at least */
     uint64_t seed;         /* of the sample */
     const uint8_t *queries; /* `query_count`, as for nigh_search(); NULL: documents, each left out of its own answer */
     size_t query_count;
@@ -141,7 +138,7 @@ NIGH_API void nigh_tune_options_init(nigh_tune_options *options);
 
 typedef struct nigh_tune_result {
     size_t size;
-    int met;           /* 0: the tuning is the best that can be had, and not good enough */
+    int met;           /* 0: the tuning is the best possible, but not good enough */
     uint64_t needed;   /* queries in a sample for an interval `within`; 0: there were enough */
     uint32_t settings; /* that were measured */
 } nigh_tune_result;
@@ -149,10 +146,10 @@ typedef struct nigh_tune_result {
 /*
  * Fills *out, and *result (may be NULL).  Stores nothing: nigh_tuning_store() does.
  *
- * Returns: NIGH_OK, also where the targets cannot be met: *out is then the best quality within the
- *          limits, or the fastest of all where none is; NIGH_EINVAL for targets out of range and
- *          for fewer than 40 queries; NIGH_ENOTFOUND where none of the ways that are allowed can be
- *          had, or none in so little memory; as nigh_search().
+ * Returns: NIGH_OK, even if the targets cannot be met: *out is then the best quality within the
+ *          limits, or the fastest of all if none is; NIGH_EINVAL for targets out of range and
+ *          for fewer than 40 queries; NIGH_ENOTFOUND if none of the allowed ways is possible, or none in so
+ *          little memory; as nigh_search().
  */
 NIGH_API nigh_status nigh_tune(const nigh_collection *collection, const nigh_tune_options *options, nigh_tuning *out,
                                nigh_tune_result *result, nigh_error *error);

@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command.  Gives the exit code: 0 done, 2 error, 130 interrupted."""
+    """Runs one command. Returns the exit code: 0 done, 2 error, 130 interrupted."""
     given = _parser().parse_args(arguments)
     try:
         _, result = nigh.dedup(

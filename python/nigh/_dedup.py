@@ -29,9 +29,9 @@ class Pair(NamedTuple):
     first: int
     second: int
     similarity: float
-    """Their Jaccard index; negative where they were not compared by text."""
+    """Their Jaccard index; negative if they were not compared by text."""
     copy: bool
-    """Their texts are the very same."""
+    """Their texts are exactly the same."""
 
 
 class Cluster(NamedTuple):
@@ -70,7 +70,7 @@ class DedupResult:
 
     @property
     def clusters(self) -> list[Cluster]:
-        """All clusters of two documents or more, in the order of what is kept of them."""
+        """All clusters of two documents or more, in the order of the documents kept."""
         members: dict[int, list[int]] = {}
         records: list[int] = []
         for number, cluster, there, *_ in self._documents():
@@ -96,12 +96,12 @@ class DedupResult:
         return {number: there for number, _, there, *_ in self._documents() if there != _NONE_64}
 
     def write(self, path: Path, annotate: bool = False, progress: Progress = None) -> tuple[int, int]:
-        """Writes what is kept, in the form of the input.  Gives the records and bytes written."""
+        """Writes what is kept, in the form of the input. Returns the numbers of records and bytes written."""
         with Bar(progress) as bar:
             return self._core.write(os.fsencode(path), annotate, bar.report)
 
     def report(self, path: Path) -> None:
-        """Writes a page about it all for people: one HTML file that needs no other."""
+        """Writes the report: one HTML file that needs no other."""
         self._core.report(os.fsencode(path))
 
     def __repr__(self) -> str:
@@ -172,14 +172,15 @@ def dedup(
     """Leaves out documents that are nearly the same as one that is kept.
 
     ``data`` is a list or generator of texts or records, a pyarrow Table, RecordBatch, RecordBatchReader or Dataset, a
-    pandas or polars frame or series, a Hugging Face Dataset, or paths (a path, or a list of pathlib paths) of whatever
-    the tool reads, and of Parquet files.  Gives what is kept, as the same kind, and a DedupResult.  Of paths,
-    ``output`` says where to write what is kept: a file, of Parquet a folder that gets one file for each input; what
-    is given back then are the paths written, without ``output`` None.
+    pandas or polars frame or series, a Hugging Face Dataset, or paths (a path, or a list of pathlib paths) of files
+    that the tool reads, and of Parquet files. Returns what is kept, as the same kind of data, and a DedupResult. For
+    paths, ``output`` says where to write what is kept: a file, or for Parquet a folder that gets one file for each
+    input; it then returns the paths written, or None without ``output``.
 
-    ``threshold`` is the Jaccard index of sets of three words in a row from which texts are alike; every pair is
-    verified by its texts.  Of signatures, an array of uint8, rows are alike that differ in at most ``distance`` bits
-    (default: 3 of 64, and such a share of others).  ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column
+    Texts are alike if their sets of three words in a row have a Jaccard index of ``threshold`` or more; every pair is
+    verified by its texts. For signatures, an array of uint8, rows are alike if they differ in at most ``distance``
+    bits (default: 3 of 64, and the same share of other
+    widths).  ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column
     ``score``).  Records without a text are kept.  ``against``: a collection for near-copies, whose documents come
     before all others.
 
@@ -200,7 +201,7 @@ def dedup(
         paths = paths_of(data)
         if paths is None:
             if output is not None:
-                raise InvalidError("output is for paths; what is kept of other data is given back")
+                raise InvalidError("output is for paths; for other data, dedup returns what is kept")
             given = data_of(data, columns)
             result = run.source(given)
             return given.select(result._core.mask()), result
@@ -219,14 +220,14 @@ class _Run:
         self._bar = bar
 
     def source(self, given: Data) -> DedupResult:
-        """Of documents of the program's."""
+        """For documents that the program has."""
         signer, reading, against = self._rest
         return self._result(
             _core.dedup_source(given.source, self._options, signer, reading, against, self._bar.report)
         )
 
     def rows(self, data: Any, distance: Optional[int]) -> tuple[Any, DedupResult]:
-        """Of signatures."""
+        """For signatures."""
         if data.ndim != 2 or data.shape[1] == 0:
             raise InvalidError(f"rows have two dimensions, and these have the shape {data.shape}")
         given, _ = rows_of(data, data.shape[1] * 8)
@@ -237,7 +238,7 @@ class _Run:
     def files(
         self, paths: list[bytes], columns: Columns, output: Optional[Path]
     ) -> tuple[Any, DedupResult]:
-        """Of files that the library reads itself."""
+        """For files that the library reads itself."""
         signer, reading, against = self._rest
         keys = {"text_key": None if columns.text == "text" else columns.text, "id_key": columns.id}
         options = dict(self._options, score_key=columns.score, will_write=output is not None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong, as exceptions: one tree, and each says which file and where in it."""
+"""The exceptions: one tree, and each names the file and the place in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NighError(Exception):
 
 
 class InvalidError(NighError, ValueError):
-    """Arguments that cannot be, or do not go together."""
+    """Arguments that are invalid, or do not go together."""
 
 
 class MismatchError(InvalidError):
@@ -46,11 +46,11 @@ class NotFoundError(NighError, LookupError):
 
 
 class ExistsError(NighError):
-    """It is there already."""
+    """It already exists."""
 
 
 class BusyError(NighError):
-    """Another writer has it."""
+    """Another writer is using it."""
 
 
 class CancelledError(NighError):
@@ -58,7 +58,7 @@ class CancelledError(NighError):
 
 
 class LimitError(NighError):
-    """Over a limit, which can be lifted."""
+    """Over a limit, which can be raised."""
 
 
 class UnsupportedError(NighError, NotImplementedError):
@@ -96,5 +96,5 @@ def make_error(
 
 
 def no_column(name: str, columns: list[str]) -> InvalidError:
-    """The column is not there: says which are."""
+    """The column does not exist: says which do."""
     return InvalidError(f"there is no column {name!r}; there are: {', '.join(map(repr, columns)) or 'none'}")

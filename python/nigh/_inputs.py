@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data of any kind as documents for the library, and what is kept of it as the same kind again.
-
-Tables are handed over by the Arrow C stream interface, so that texts are read where they lie; a table that is read
-from a file is read again for every pass, and memory does not grow with it.
+"""Data of any kind as documents for the library, and what is kept of it as the same kind again. Tables are passed by
+the Arrow C stream interface, so that texts are read in place; a table in a file is read again for every pass, and
+memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Path = str | bytes | os.PathLike[Any]
 
 
 class Columns(NamedTuple):
-    """Which column or key has the text of a document, and what else there is of it; None: nothing."""
+    """Which column or key has the text of a document, and its other fields; None: it has none."""
 
     text: str = "text"
     id: Optional[str] = None
@@ -49,7 +48,7 @@ class Data:
 
 
 def paths_of(data: Any) -> Optional[list[bytes]]:
-    """The paths that data is: a path, or a list of PathLike; None where it is something else."""
+    """The paths that data is: a path, or a list of PathLike; None if it is something else."""
     if isinstance(data, (str, bytes, os.PathLike)):
         return [os.fsencode(data)]
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, os.PathLike) for item in data):
@@ -70,14 +69,14 @@ def _score(value: Any) -> float:
 
 
 def label_lines(value: Any) -> Optional[str]:
-    """A label, or of a list of them one a line."""
+    """A label; for a list of labels, one a line."""
     if value is None or isinstance(value, str):
         return value
     return "\n".join(map(str, value)) if isinstance(value, (list, tuple, set)) else str(value)
 
 
 def _texts_of(items: list[Any], name: Optional[str], convert: Callable[[Any], Any]) -> Optional[tuple[Any, ...]]:
-    """What records have under a name; None where no name is given."""
+    """What records have under a name; None if no name is given."""
     if name is None:
         return None
     return tuple(None if item.get(name) is None else convert(item[name]) for item in items)

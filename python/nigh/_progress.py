@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress bars: tqdm's where it is installed, a line of our own otherwise."""
+"""Progress bars: tqdm's if it is installed, otherwise a line of our own."""
 
 from __future__ import annotations
 

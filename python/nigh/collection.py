@@ -34,7 +34,7 @@ class Proof(NamedTuple):
     below: Optional[int]
     """Nothing nearer than this was missed; None: nothing at all was."""
     whole: Optional[int]
-    """The distance of what differs in all that counts: 1 - distance / whole is the similarity."""
+    """The distance of a document that differs in all that counts: 1 - distance / whole is the similarity."""
     chance: Optional[int]
     """The distance that the nearest of as many random signatures would have."""
 
@@ -51,9 +51,9 @@ class Match(NamedTuple):
 class Answers:
     """What a search found: ``len()`` queries, each with its matches, the nearest first.
 
-    ``distances`` and ``documents`` are NumPy arrays of a row a query, filled up with the largest number and -1
-    where a query has fewer matches; ``limits``, ``flat_distances`` and ``flat_documents`` have them without filling:
-    those of query q are from ``limits[q]`` up to ``limits[q + 1]``.
+    ``distances`` and ``documents`` are NumPy arrays with one row for each query, filled up with the largest number
+    and -1 if a query has fewer matches; ``limits``, ``flat_distances`` and ``flat_documents`` have them without
+    filling: those of query q are from ``limits[q]`` up to ``limits[q + 1]``.
     """
 
     __slots__ = ("_core", "_found", "_width", "_copies")
@@ -114,12 +114,12 @@ class Answers:
 
     @property
     def documents(self) -> Any:
-        """An array of a row a query; -1 where there are fewer matches."""
+        """An array with one row for each query; -1 if there are fewer matches."""
         return self._filled(self.flat_documents, "int64", -1)
 
     @property
     def distances(self) -> Any:
-        """An array of a row a query; 2147483647 where there are fewer matches."""
+        """An array with one row for each query; 2147483647 if there are fewer matches."""
         return self._filled(self.flat_distances, "int32", 2**31 - 1)
 
     def proof(self, query: int = 0) -> Proof:
@@ -183,16 +183,16 @@ def _column(blob: bytes, kind: str, offset: int) -> Any:
 
 
 class AgainstResult(NamedTuple):
-    """New documents held against a collection, each in its place."""
+    """New documents compared with a collection, in their order."""
 
     there: list[Optional[int]]
     """The document of the collection that it matches."""
     earlier: list[Optional[int]]
-    """Of what matches nothing there: the new document before it that it matches."""
+    """If it matches nothing in the collection: the earlier new document that it matches."""
     added: list[Optional[int]]
     """The number it was added under."""
     similarity: list[Optional[float]]
-    """The Jaccard index with what it matches, where that was verified."""
+    """The Jaccard index with its match, if that was verified."""
     stats: dict[str, Any]
 
     @property
@@ -214,8 +214,8 @@ def _against_result(blob: bytes, stats: dict[str, Any]) -> AgainstResult:
 class Collection:
     """A collection on disk, open for searching; several threads may search it.
 
-    What others commit later is not seen before ``refresh()``.  Use it as a context manager, or close it; it can be
-    pickled, and is opened again by its path.
+    It does not show what others commit later, until ``refresh()``. Use it as a context manager, or close it. It can
+    be pickled: it is opened again by its path.
 
     >>> import nigh, tempfile
     >>> place = tempfile.mkdtemp() + "/news.nigh"
@@ -238,18 +238,18 @@ class Collection:
 
     @classmethod
     def create(cls, path: Path, data: Any, **options: Any) -> Collection:
-        """Makes a collection of documents or rows, as ``add`` does; it must not be there yet."""
+        """Makes a collection of documents or rows, as ``add`` does; it must not exist yet."""
         if os.path.exists(path):
             from ._errors import ExistsError
 
-            raise ExistsError(f"'{os.fsdecode(path)}' is there already; open it, and add to it")
+            raise ExistsError(f"'{os.fsdecode(path)}' already exists; open it, and add to it")
         add(path, data, **options)
         return cls(path)
 
     def add(self, data: Any, **options: Any) -> dict[str, Any]:
         """Adds documents (texts, records, tables, paths) or rows (an array of uint8), all of them or none.
 
-        Gives what was done; this collection then shows the new state.  See :func:`nigh.add` for the options.
+        Returns what was done; this collection then shows the new state.  See :func:`nigh.add` for the options.
         """
         self._check_open()
         if "width_bits" not in options and not isinstance(data, (str, bytes, os.PathLike)):
@@ -261,11 +261,12 @@ class Collection:
     def delete(
         self, ids: Any, *, missing_ok: bool = False, progress: Progress = False
     ) -> dict[str, Any]:
-        """Deletes documents, all of them in one commit: an id (str) or a number (int), or many of these.
+        """Deletes documents, all in one commit: an id (str) or a number (int), or many of these.
 
-        Nothing finds or reads them afterwards; what they take on the disk goes with ``merge()``.  One that is not
-        there is a NotFoundError, and none is deleted; with ``missing_ok`` the others are, and ``"missing"`` of what is
-        given back names it.  Numbers are those that this handle shows, and stay as they are until ``merge()``.
+        Nothing finds or reads them afterwards; ``merge()`` frees their space on the disk. If one does not exist, it
+        raises NotFoundError and deletes none; with ``missing_ok`` it deletes the others, and ``"missing"`` of the
+        result names the missing ones. Numbers are those that this handle shows, and stay as they are until
+        ``merge()``.
 
         >>> import nigh, tempfile
         >>> news = nigh.Collection.create(tempfile.mkdtemp() + "/n.nigh", ["rain", "sun"], scheme="simhash", ids=["a", "b"])
@@ -293,9 +294,10 @@ class Collection:
                 raise TypeError(f"an id is a str, a number an int, and {name!r} is neither")
 
     def merge(self, *, tiered: bool = False, threads: int = 0, progress: Progress = None) -> dict[str, Any]:
-        """Writes all segments as one, without what was deleted; with ``tiered`` only what a commit would merge.
+        """Writes all segments as one, without deleted documents; with ``tiered`` only those that a commit would
+        merge.
 
-        Numbers of documents change where they have ids and deleted ones came before them; ids never do.
+        If documents have ids, the numbers of those after deleted ones change; ids never change.
         """
         self._check_open()
         with Bar(progress) as bar:
@@ -315,8 +317,8 @@ class Collection:
     ) -> list[Found]:
         """Takes documents or rows one by one: each that is the same as none before it is added.
 
-        All is committed in the end.  Who has a stream of them opens a :class:`nigh.Live` instead, with the same
-        options, and keeps it open.
+        All is committed at the end. For a stream of documents open a :class:`nigh.Live` instead, with the same
+        options, and keep it open.
         """
         self._check_open()
         with Live(self.path, create=False, **options) as live:
@@ -336,9 +338,9 @@ class Collection:
     def build(
         self, *kinds: str, min_rows: Optional[int] = None, threads: int = 0, progress: Progress = None
     ) -> None:
-        """Makes what searches go faster by: "graph", "slices", "columns" or "tables" (for a radius).
+        """Builds what makes searches faster: "graph", "slices", "columns" or "tables" (for a radius).
 
-        Segments of fewer than ``min_rows`` distinct signatures get none (default: as many as it pays for).
+        Segments of fewer than ``min_rows`` distinct signatures get none (default: as many as it pays off for).
         """
         self._check_open()
         least = -1 if min_rows is None else min_rows
@@ -350,7 +352,7 @@ class Collection:
         self.refresh()
 
     def tune(self, *, store: bool = True, progress: Progress = None, **targets: Any) -> dict[str, Any]:
-        """Finds the fastest way to search that finds enough, by measuring, and keeps it with the collection.
+        """Measures the fastest way to search that finds enough, and stores it with the collection.
 
         Targets: ``recall`` (default .95), ``cdr``, ``seconds``, ``memory_bytes``; also ``k``, ``sample``, ``seed``
         and ``threads``.
@@ -379,8 +381,9 @@ class Collection:
     ) -> Answers:
         """The nearest documents to a text, to each of a list of texts, or to each row of an array of uint8.
 
-        ``k`` None: all within ``radius`` bits.  ``exact``: nothing is missed.  ``where``: only among documents of which
-        a condition is true, such as "lang = en and year >= 2024", by keys that are kept (``keep_keys``).  More options are those of the
+        ``k`` None: all within ``radius`` bits.  ``exact``: nothing is missed.  ``where``: only documents for which a
+        condition is true, such as "lang = en and year >= 2024", by keys that are kept (``keep_keys``). Further
+        options are those of the
         library: ``rank`` ("bits", "weighted"), ``all_bits``, ``effort``, ``breadth``, ``candidates``, ``slack``.
         """
         if k is None and radius is None:
@@ -428,10 +431,10 @@ class Collection:
         progress: Progress = None,
         **options: Any,
     ) -> AgainstResult:
-        """Which of these documents or rows are there already; with ``add`` the others are added.
+        """Which of these documents or rows the collection has already; with ``add`` the others are added.
 
-        In a collection for near-copies (scheme "minhash" with a threshold) they are compared by text; in others what
-        differs in at most ``radius`` bits matches.
+        In a collection for near-copies (scheme "minhash" with a threshold) they are compared by text; in others two
+        match if they differ in at most ``radius`` bits.
         """
         self._check_open()
         with Bar(progress) as bar:
@@ -471,7 +474,7 @@ class Collection:
         return isinstance(id, str) and self.find(id) is not None
 
     def id(self, document: int) -> str:
-        """The id of a document; of one without, its number."""
+        """The id of a document; its number if it has none."""
         return self._core.id(document).decode("utf-8", "surrogateescape")
 
     def __iter__(self) -> Iterator[str]:
@@ -481,16 +484,16 @@ class Collection:
                 yield name.decode("utf-8", "surrogateescape")
 
     def snippet(self, document: int) -> str:
-        """The beginning of the text, as it is kept to be shown."""
+        """The beginning of the text, which is kept to be shown."""
         return self._core.metadata(document).decode("utf-8", "replace")
 
     def text(self, document: int) -> Optional[str]:
-        """The text, where the collection keeps texts."""
+        """The text, if the collection keeps texts."""
         kept = self._core.text(document)
         return None if kept is None else kept.decode("utf-8", "replace")
 
     def signatures(self, first: int = 0, count: Optional[int] = None) -> Any:
-        """The signatures of documents by number, a row each; of one that is deleted all 0."""
+        """The signatures of documents by number, one row each; all 0 for a deleted one."""
         blob = self._core.signatures(first, int(self.info["documents"]) if count is None else count)
         return array_of(blob, "B", (self.width_bits + 7) // 8)
 
@@ -502,7 +505,7 @@ class Collection:
         return self._core.closed
 
     def close(self) -> None:
-        """Closes it; a search that another thread has begun goes on to its end."""
+        """Closes it; a running search of another thread still finishes."""
         self._core.close()
 
     def __enter__(self) -> Collection:
@@ -541,10 +544,10 @@ def _against(
 
 
 def adopt(path: Path, *others: Union[Collection, Path], progress: Progress = None) -> dict[str, Any]:
-    """Takes over all documents of other collections into the one at a path, which is made where there is none.
+    """Takes over all documents of other collections into the one at a path, which is made if there is none.
 
-    Their segments are copied as they are, with all that makes searches fast; nothing is signed or built.  They must
-    have been made in the same way, and no id may be there twice.
+    Their segments are copied as they are, with all that makes searches fast; nothing is signed or built. They must
+    have been made in the same way, and no id may occur twice.
 
     >>> import nigh, tempfile
     >>> place = tempfile.mkdtemp()
@@ -582,15 +585,14 @@ def add(
     threads: int = 0,
     progress: Progress = None,
 ) -> dict[str, Any]:
-    """Adds to the collection at a path, making it where there is none; all is added, or after a failure nothing.
+    """Adds to the collection at a path, making it if there is none; adds all or, after a failure, nothing.
 
     ``data``: a list of texts or records, a table, paths, or rows of uint8.  ``scheme``: "topsig" (for nearest
-    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies); with a ``model``
-    signatures are those that it has learned.  ``replace``: a document
-    whose id is there already takes the place of that one; without it texts whose id is there are left out and counted
-    as ``"repeated"``, and rows are refused.  ``merge`` False: what is added stays a segment of its own.
-    ``keep_keys``: of records and files, keys (dotted paths) whose values are kept, for ``search(where=...)``; a
-    collection has those that it was made with, and by itself goes on keeping them.
+    documents; the default), "simhash", or "minhash" with a ``threshold`` (for near-copies); with a ``model`` it signs
+    the texts. ``replace``: a document replaces the one with the same id; without it, texts whose id exists are left
+    out and counted as ``"repeated"``, and rows are refused. ``merge`` False: what is added stays a segment of its
+    own. ``keep_keys``: for records and files, keys (dotted paths) whose values are kept, for ``search(where=...)``; a
+    collection has the keys that it was made with, and keeps them for later documents too.
 
     >>> import nigh, tempfile
     >>> records = [{"text": "rain in the north", "lang": "en", "year": 2024}, {"text": "rain in May", "year": 2023}]
@@ -616,7 +618,7 @@ def add(
 
 
 def _kept_keys(path: Path) -> tuple[str, ...]:
-    """The keys that the collection at a path keeps; none where there is none."""
+    """The keys that the collection at a path keeps; none if there is no collection."""
     if not os.path.exists(path):
         return ()
     with Collection(path) as there:

@@ -12,7 +12,8 @@ from ._dedup import dedup
 
 
 class NearDuplicateFilter(PipelineStep):  # type: ignore[misc]
-    """Leaves out documents that are near-copies of an earlier one of the same task; the others go on in their order.
+    """Leaves out documents that are near-copies of an earlier one of the same task; the others pass on in their
+    order.
 
     All documents of a task are held in memory.  ``against`` names a collection for near-copies, which every task holds
     its documents against too.

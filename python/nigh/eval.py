@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well signatures, searches and filters do on your data, as tables.
 
-Each function gives a pandas DataFrame where pandas is installed, else a list of dicts (``Rows``); ``attrs`` of either
-holds what is true of the whole.  They measure what ``nigh eval`` measures, and docs/evaluation.md says what it means.
+Each function returns a pandas DataFrame if pandas is installed, else a list of dicts (``Rows``); ``attrs`` of either
+has the totals. They measure what ``nigh eval`` measures, and docs/evaluation.md says what it means.
 
     nigh.eval.signatures(texts)             distances of signatures against what texts have in common
-    nigh.eval.duplicates("pages.jsonl")     near-copies by each customary method against the truth
+    nigh.eval.duplicates("pages.jsonl")     near-copies by each common method against the truth
     nigh.eval.nearest(collection, ways)     recall and time of ways to search
     nigh.eval.ranked(texts, judgements)     rankings against people's judgements
     nigh.eval.learned(table)                methods of learning
-    nigh.eval.psm(texts)                    what the weights of bits are worth
+    nigh.eval.psm(texts) how much the weights of bits help
     nigh.eval.terms(texts)                  filters of terms
 """
 
@@ -36,7 +36,7 @@ _METHODS = ("codewords", "s3h", "s3h-f", "simhash", "chi", "ssh", "klsh")
 
 
 class Rows(list[dict[str, Any]]):
-    """A table where there is no pandas: a list of dicts, and ``attrs``."""
+    """A table without pandas: a list of dicts, and ``attrs``."""
 
     attrs: dict[str, Any]
 
@@ -145,7 +145,7 @@ def ranked(
 
 @contextmanager
 def _files(data: Any, columns: Columns) -> Iterator[tuple[list[bytes], dict[str, Any]]]:
-    """Paths; of other data those of a temporary file of JSON lines."""
+    """Paths; for other data that of a temporary file of JSON lines."""
     given, reading = labelled_input(data, columns)
     if isinstance(given, list):
         yield given, reading
@@ -178,7 +178,7 @@ def duplicates(
     limit: int = 0,
     progress: Progress = None,
 ) -> Any:
-    """How near-copies are found, by ``nigh.dedup`` and by what else is customary: a row a method.
+    """How well near-copies are found, by ``nigh.dedup`` and by other common methods: one row for each method.
 
     The truth is every pair of documents whose sets of features have a Jaccard index of ``threshold``, found by
     comparing the sets.  ``radius`` and ``width_bits`` are missing of methods that have none.
@@ -271,7 +271,7 @@ def learned(
 
 
 class PsmTables(NamedTuple):
-    """What the weights of bits are worth."""
+    """How much the weights of bits help."""
 
     attempts: Any
     """How many combinations of bits are tried until the right one comes, by model and number of bits."""
@@ -293,7 +293,7 @@ def psm(
     limit: int = 0,
     progress: Progress = None,
 ) -> PsmTables:
-    """What the weights of a query's bits are worth for finding near-copies of simhash signatures of 64 bits."""
+    """How much the weights of a query's bits help to find near-copies by simhash signatures of 64 bits."""
     given, reading = labelled_input(data, Columns(column))
     options = {"radius": radius, "queries": queries, "probes": probes, "threads": threads}
     with Bar(progress) as bar:

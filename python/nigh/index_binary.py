@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An index of bits shaped like those of FAISS, so that code goes over by changing the import.
+"""An index of bits with the interface of FAISS, so that code works after changing the import.
 
-Rows are kept in a collection in a temporary folder, which goes with the index; ``write`` copies it to a place of its
-own.  Answers are exact, unless ``build_graph()`` was asked for, and the same for any number of threads.
+Rows are kept in a collection in a temporary folder, which is removed with the index; ``write`` copies it elsewhere.
+Answers are exact, unless ``build_graph()`` was called, and the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .collection import Collection, add
 
 
 class IndexBinary:
-    """Rows of ``d`` bits, each ``d / 8`` bytes of uint8; ids are the numbers of adding.
+    """Rows of ``d`` bits, each ``d / 8`` bytes of uint8; ids count the rows in the order in which they are added.
 
     >>> import nigh, numpy
     >>> index = nigh.IndexBinary(16)
@@ -73,7 +73,7 @@ class IndexBinary:
         self._living = self._collection.numbers if self._collection.info["deleted"] else None
 
     def _ids_of(self, documents: Any) -> Any:
-        """Numbers of the collection as those of rows, which move up where others were removed."""
+        """Numbers of the collection as those of rows, which move up if others were removed."""
         import numpy
 
         if self._living is None:
@@ -86,7 +86,7 @@ class IndexBinary:
         return self._collection.search(x, k, radius, threads=self.threads)
 
     def search(self, x: Any, k: int) -> tuple[Any, Any]:
-        """The k nearest of each row: distances (int32) and ids (int64); 2147483647 and -1 where there are fewer."""
+        """The k nearest of each row: distances (int32) and ids (int64); 2147483647 and -1 if there are fewer."""
         import numpy
 
         rows, count = rows_of(x, self.d)
@@ -129,7 +129,7 @@ class IndexBinary:
         return self._collection.signatures()[self._living[n0:end].astype(numpy.int64)]
 
     def remove_ids(self, x: Any) -> int:
-        """Removes rows; those behind them move up, as in FAISS.  Gives how many there were."""
+        """Removes rows; later rows move up, as in FAISS. Returns how many were removed."""
         import numpy
 
         ids: Any = numpy.unique(numpy.asarray(x, numpy.int64))
@@ -147,7 +147,7 @@ class IndexBinary:
         return len(ids)
 
     def _compact(self) -> None:
-        """Writes what is left anew, for most of what is stored was removed."""
+        """Rewrites what is left, because most of what is stored was removed."""
         rows, graphs = self.reconstruct_n(), self._collection.info["graph_segments"] if self._collection else 0
         self.reset()
         self.add(rows)
@@ -168,9 +168,9 @@ class IndexBinary:
             self._collection.build("graph", threads=self.threads, progress=False)
 
     def write(self, path: Path) -> None:
-        """Copies it to a collection at a path, which must not be there."""
+        """Copies it to a collection at a path, which must not exist."""
         if os.path.exists(path):
-            raise ExistsError(f"'{os.fsdecode(path)}' is there already")
+            raise ExistsError(f"'{os.fsdecode(path)}' already exists")
         if self._collection is None:
             raise InvalidError("an index without rows is not written")
         if self._living is not None:
@@ -179,7 +179,7 @@ class IndexBinary:
 
     @classmethod
     def read(cls, path: Path) -> IndexBinary:
-        """One of the rows of a collection at a path, which it copies."""
+        """An index of the rows of a collection at a path, which it copies."""
         with Collection(path) as stored:
             index = cls(stored.width_bits)
         shutil.copytree(os.fsdecode(path), index._path)

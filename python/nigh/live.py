@@ -27,21 +27,21 @@ class Found(NamedTuple):
     """What became of a document."""
 
     match: Optional[int]
-    """The number of the document that it is the same as; None: it is new."""
+    """The number of the document that it matches; None: it is new."""
     number: Optional[int]
-    """Its own number, where it was added."""
+    """Its own number, if it was added."""
     cluster: Optional[int]
     """The number of the document that its cluster began with."""
     similarity: Optional[float]
-    """Of near-copies the Jaccard index with the match, 1 where it is new; of others None."""
+    """For near-copies the Jaccard index with the match, 1 if it is new; else None."""
     distance: Optional[int]
     """The bits in which it differs from the match."""
     id_taken: bool
-    """It is new, and its id is there with another document."""
+    """It is new, but the collection has its id with another document."""
 
     @property
     def new(self) -> bool:
-        """Whether nothing like it was there."""
+        """Whether it matched nothing."""
         return self.match is None
 
 
@@ -59,12 +59,12 @@ def _found(blob: bytes) -> Iterator[Found]:
 
 
 class Live:
-    """A collection that is asked of each document "is it there already?", and takes what is new.
+    """A collection that says of each document "I have this already", or adds it.
 
-    What is answered is on the disk, and found by the next question; ``sync="never"`` leaves that to the system.
-    New documents go to a log, which ``commit()`` makes a part of the collection that readers see; a log that is left
-    is taken up by the next ``Live``.  Others can read meanwhile, but not write.  Several threads may use one, and the
-    process that opened it alone.
+    An answered document is on the disk, and the next question finds it; ``sync="never"`` leaves writing to the
+    system. New documents go to a log; ``commit()`` makes them visible to readers, and the next ``Live`` takes up a
+    log that was left. Others can read meanwhile, but not write. Several threads may use one handle, but only in the
+    process that opened it.
 
     >>> import nigh, tempfile
     >>> with nigh.Live(tempfile.mkdtemp() + "/seen.nigh") as seen:
@@ -94,11 +94,11 @@ class Live:
         keep_keys: Optional[Sequence[str]] = None,
         progress: Progress = None,
     ) -> None:
-        """Opens a collection, or with ``create`` makes one where there is none.
+        """Opens a collection, or with ``create`` makes one if there is none.
 
-        With ``width_bits`` a new one is of rows, and ``radius`` says how many bits the same rows may differ in; else it
-        is of texts, which are the same from a Jaccard index of ``threshold`` on (0.8).  It keeps what documents have
-        under ``keep_keys``, for ``search(where=...)``; one that is there has those that it was made with.
+        With ``width_bits`` a new one holds rows, and ``radius`` says in how many bits matching rows may differ; else
+        it holds texts, which match from a Jaccard index of ``threshold`` on (0.8). It keeps the values of documents
+        under ``keep_keys``, for ``search(where=...)``; an existing collection has its own keys.
         """
         self.path = os.fsdecode(path)
         options = {
@@ -117,20 +117,20 @@ class Live:
 
     @cached_property
     def _keys(self) -> tuple[str, ...]:
-        """Those that the collection keeps values of: it has them since it was made."""
+        """The keys whose values the collection keeps, since it was made."""
         return kept_keys(_core.Collection(os.fsencode(self.path), False, False, None).scheme())
 
     def find_or_add(
         self, document: Any, id: Optional[str] = None, values: Optional[dict[str, Any]] = None
     ) -> Found:
-        """Looks for one document, a text or a row, and adds it where nothing is the same.
+        """Looks for one document, a text or a row, and adds it if nothing matches.
 
-        ``values``, a record, has what is under the keys that the collection keeps, for ``search(where=...)``.
+        ``values`` is a record with the values of the keys that the collection keeps, for ``search(where=...)``.
         """
         return self._one(document, id, values, True)
 
     def find(self, document: Any, id: Optional[str] = None) -> Found:
-        """Looks for one document, and adds nothing."""
+        """Looks for one document, without adding it."""
         return self._one(document, id, None, False)
 
     def _one(self, document: Any, id: Optional[str], record: Optional[dict[str, Any]], add: bool) -> Found:
@@ -148,25 +148,25 @@ class Live:
     def find_or_add_many(
         self, data: Any, column: str = "text", *, id: Optional[str] = None, ids: Optional[Iterable[str]] = None
     ) -> list[Found]:
-        """The same for each of many documents, as one by one; much faster, for the disk is asked less often.
+        """The same for many documents, as if one by one; much faster, because it syncs less often.
 
         ``data`` is a list or generator of texts or records, a table, or an array of rows; records bring the values of
-        the keys that the collection keeps.  After a failure in the
-        middle (a generator that raises, Ctrl-C) what came before it may have been added; asked again, it is found.
+        the keys that the collection keeps.  After a failure in the middle (a generator that raises, Ctrl-C) earlier
+        documents may have been added; if given again, they are found.
         """
         return list(self.each(data, column, id=id, ids=ids))
 
     def each(
         self, data: Any, column: str = "text", *, id: Optional[str] = None, ids: Optional[Iterable[str]] = None
     ) -> Iterator[Found]:
-        """The same, giving the answers as they come; of a generator some are read ahead."""
+        """The same, yielding the answers as they come; it reads a generator some documents ahead."""
         names = None if ids is None else iter(ids)
         for group in self._groups(data, column, id):
             own = group.ids if names is None else tuple(itertools.islice(names, group.number))
             yield from _found(self._core.take(group.given, group.number, own, group.values, True))
 
     def _groups(self, data: Any, column: str, id: Optional[str]) -> Iterator[_Group]:
-        """So many at a time."""
+        """Some at a time."""
         if self._width:
             rows, count = rows_of(data, self._width)
             view, size = memoryview(rows).cast("B"), (self._width + 7) // 8
@@ -179,11 +179,11 @@ class Live:
         yield from _groups_of_texts(data, Columns(column, id, keep=self._keys))
 
     def id(self, number: int) -> str:
-        """The id of a document, also of one that was added a moment ago."""
+        """The id of a document, even if it was added a moment ago."""
         return self._core.id(number).decode("utf-8", "surrogateescape")
 
     def commit(self) -> int:
-        """Makes what is in the log visible to readers.  Gives how many documents that were."""
+        """Makes the documents in the log visible to readers. Returns how many they were."""
         return self._core.commit()
 
     @property
@@ -200,7 +200,7 @@ class Live:
         return self._core.closed
 
     def close(self) -> None:
-        """Closes it; what was answered stays, in the log where it was not committed."""
+        """Closes it; answered documents stay, in the log if they were not committed."""
         self._core.close()
 
     def __enter__(self) -> Live:
@@ -209,7 +209,7 @@ class Live:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Commits, unless an exception came up, and closes."""
+        """Commits, unless there was an exception, and closes."""
         try:
             if kind is None and not self.closed:
                 self.commit()
@@ -226,7 +226,7 @@ class Live:
 
 
 class _Group(NamedTuple):
-    """Some documents: texts or rows, and what else there is of them."""
+    """Some documents: texts or rows, with their ids and values."""
 
     given: Any
     number: int
@@ -235,7 +235,7 @@ class _Group(NamedTuple):
 
 
 def _groups_of_texts(data: Any, columns: Columns) -> Iterator[_Group]:
-    """Texts, so many at a time; what is read once is read as it goes."""
+    """Texts, some at a time; what can be read only once is read as it goes."""
     if isinstance(data, (str, bytes, os.PathLike)):
         raise TypeError("documents come as a list, a generator or a table; find_or_add() takes one text")
     if isinstance(data, Iterator):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MinHash and MinHashLSH shaped like those of datasketch; but what a query gives is verified.
+"""MinHash and MinHashLSH with the interface of datasketch's; but what a query returns is verified.
 
 The library makes the keys of a set, of which sets that are alike share one in all but a few cases in a thousand; here
 they lead to sets, whose Jaccard index is then computed.
@@ -85,12 +85,12 @@ class MinHashLSH:
         self.insert_many([(key, minhash)])
 
     def insert_many(self, items: Iterable[tuple[Hashable, MinHash]]) -> None:
-        """Adds many sets at once, which is faster; or, where one of the keys is not new, none."""
+        """Adds many sets at once, which is faster; or none, if one of the keys is not new."""
         many = list(items)
         new: set[Hashable] = set()
         for key, _ in many:
             if key in self._sets or key in new:
-                raise ExistsError(f"the key {key!r} is there already")
+                raise ExistsError(f"the key {key!r} already exists")
             new.add(key)
         for (key, minhash), bands in zip(many, self._keys([minhash for _, minhash in many])):
             for band in bands:

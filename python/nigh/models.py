@@ -16,14 +16,14 @@ from ._progress import Bar, Progress
 
 
 class Feature(NamedTuple):
-    """A feature that a model knows, as its analysis has it (a stem, say), and how much it counts."""
+    """A feature that a model knows, as its analysis makes it (for example a stem), and how much it counts."""
 
     text: str
     weight: float
 
 
 class Model:
-    """What was learned: it signs texts so that those that would get the same label differ in few bits.
+    """A learned model: it signs texts so that those that would get the same label differ in few bits.
 
     ``nigh.sign(texts, model=model)`` and ``Collection.create(path, texts, model=model)`` sign by it; a collection keeps
     a copy.  ``stats`` says what it was learned from, where it was learned just now.
@@ -40,7 +40,7 @@ class Model:
             return cls(file.read())
 
     def save(self, path: Path) -> None:
-        """Writes it to a file, whole or not at all; what is there is replaced."""
+        """Writes it to a file, whole or not at all; an existing file is replaced."""
         temporary = os.fsdecode(path) + ".tmp"
         try:
             with open(temporary, "wb") as file:
@@ -76,7 +76,7 @@ class Model:
         return self._core.describe()[2]
 
     def features(self, count: int = 20) -> list[Feature]:
-        """Those that count most, the largest weight first."""
+        """The features that count most, the largest weight first."""
         return [Feature(*row) for row in self._core.features(count)]
 
     def coefficients(self, feature: int) -> Any:
@@ -84,7 +84,7 @@ class Model:
         return array_of(self._core.coefficients(feature), "d")
 
     def sign(self, data: Any, **options: Any) -> Any:
-        """Signatures of texts by this model, a row each; as ``nigh.sign``."""
+        """Signatures of texts by this model, one row each, like ``nigh.sign``."""
         from .signatures import sign
 
         return sign(data, model=self, **options)
@@ -139,15 +139,16 @@ def train(
     progress: Progress = None,
     **options: Any,
 ) -> Model:
-    """Learns a model from documents of which some have labels.
+    """Learns a model from documents, some of which have labels.
 
-    ``data`` is a list of texts with ``labels`` beside it (None where one is not known, a list where there are several),
-    or records, a table or paths with the label in the column ``label``.  With ``part``, only documents that say
-    "train" there are learned from.  ``method`` is "codewords" (the one to take), "s3h" (semi-supervised simhash),
+    ``data`` is a list of texts with ``labels`` beside it (None for an unknown label, a list for several), or records,
+    a table or paths with the label in the column ``label``. With ``part``, it learns only from documents with "train"
+    in that column. ``method`` is "codewords" (the best choice), "s3h" (semi-supervised simhash),
     "s3h-f", "simhash", "chi", "ssh" or "klsh".
 
-    ``iteration`` is called with the number and the objective after each iteration; what is true ends it with the best
-    so far.  More options are those of ``nigh train``: ``max_features``, ``min_documents``, ``iterations``,
+    ``iteration`` is called with the number and the objective after each iteration; if it returns something true,
+    learning ends with the best model so far. Further options are those of ``nigh
+    train``: ``max_features``, ``min_documents``, ``iterations``,
     ``attraction_pairs``, ``repulsion_pairs``, ``l1``, ``l2``, ``as_paper``, ``count_contribution``, ``count_values``,
     ``paper_lambda``, ``anchors``, ``anchor_sample``, ``kernel_width``, ``stemming``, ``stop_words``,
     ``min_word_length``, ``no_numbers``, ``memory_bytes``, ``limit``.

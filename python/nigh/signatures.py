@@ -29,7 +29,7 @@ def sign(
     threads: int = 0,
     progress: Progress = None,
 ) -> Any:
-    """Signatures of texts, a row each; of a text without a word the row is all 0.
+    """Signatures of texts, one row each; a text without a word has a row of zeros.
 
     With ``weights`` also how sure each bit is, a byte a bit.  With ``model`` they are signed by what it has learned.
 
@@ -65,7 +65,7 @@ def _spread(rows: bytes, numbers: bytes, total: int, size: int) -> Any:
 
 
 def simhash(data: Any, width_bits: int = 64, **options: Any) -> Any:
-    """Simhash signatures: of near-copies, about 3 of 64 bits differ."""
+    """Simhash signatures: near-copies differ in about 3 of 64 bits."""
     return sign(data, "simhash", width_bits, **options)
 
 
@@ -75,12 +75,12 @@ def minhash(data: Any, width_bits: int = 256, **options: Any) -> Any:
 
 
 def topsig(data: Any, width_bits: int = 1024, **options: Any) -> Any:
-    """TopSig signatures, for nearest documents; words are weighed by how often they come in these texts."""
+    """TopSig signatures, for nearest documents; words are weighted by how often they occur in these texts."""
     return sign(data, "topsig", width_bits, **options)
 
 
 def distance(a: Any, b: Any) -> Any:
-    """Hamming distances of the rows of two arrays of uint8, in their places; or of all rows to the only one of b.
+    """Hamming distances of the rows of two arrays of uint8, pair by pair; or of all rows of a to the only row of b.
 
     >>> import nigh
     >>> int(nigh.distance(bytes([255]), bytes([1])))
@@ -103,7 +103,7 @@ class Pairs(NamedTuple):
     second: Any
     distance: Any
     exact: bool
-    """Every pair is there."""
+    """No pair is missing."""
 
 
 def pairs(
@@ -137,7 +137,7 @@ def pairs(
 
 
 def binarise(data: Any, method: str = "sign", *, thresholds: Any = None, seed: int = 1) -> Any:
-    """Bits of floats: bit i of a row is 1 where its value i is greater than the threshold of column i.
+    """Bits of floats: bit i of a row is 1 if its value i is greater than the threshold of column i.
 
     "sign": each threshold is 0.  "mean", "median": that of the column.  "rotate": the sign after a random rotation
     (of the seed), which spreads what few columns tell over all bits.  ``thresholds``: those given.

@@ -36,13 +36,13 @@ class SignatureTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         self.unpack = unpack
 
     def fit(self, X: Any, y: Any = None) -> SignatureTransformer:
-        """Looks at the scheme alone."""
+        """Only checks the scheme."""
         if self.scheme not in ("simhash", "minhash"):
             raise ValueError(f"the scheme is {self.scheme!r}; it can be 'simhash' or 'minhash'")
         return self
 
     def transform(self, X: Any) -> Any:
-        """The signatures of texts, a row each."""
+        """The signatures of texts, one row each."""
         import numpy
 
         rows = sign(

@@ -60,13 +60,13 @@ def dedup(
     """Leaves out rows whose text is nearly the same as that of one that is kept; the columns stay as they are.
 
     The rows that stay are those that ``nigh dedup`` keeps of the same documents in the order of ``order_by``: a column
-    or several, whose values are not null and together differ in every row.  Without it the order is that of the
+    or several, whose values are not null and together differ in every row.  Without it, the order is that of the
     partitions and of the rows in them, which must then be the same each time ``df`` is evaluated.
 
-    ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column ``score``).  ``partitions`` is the
-    number of tasks of a stage (default: four a core): a task holds some 300 bytes for each of its documents, so take one
-    for each million.  ``memory_bytes`` is what sorting in one task may take; beyond, it goes on in ``temporary`` (default:
-    "/tmp").  ``df`` is evaluated twice here, and once more by whoever uses what is given back.
+    ``keep`` is "first", "longest", "shortest" or "score" (the highest in the column ``score``).  ``partitions`` is
+    the number of tasks of a stage (default: four a core): a task holds some 300 bytes for each of its documents, so
+    use one for each million. ``memory_bytes`` is the memory for sorting in one task; what does not fit is sorted in
+    ``temporary`` (default: "/tmp"). ``df`` is evaluated twice here, and once more when the result is used.
     """
     run = _Run(df, column, order_by, keep, score, partitions)
     run.settle(threshold, cluster, (features, language, seed), memory_bytes, temporary)
@@ -82,10 +82,11 @@ def pairs(
     order_by: Optional[str] = None,
     **options: Any,
 ) -> DataFrame:
-    """For each row that ``dedup`` leaves out, the one that is kept for it: columns ``first`` (what is kept), ``second``
-    and ``similarity`` (the Jaccard index; 1 where the sets of features are equal).
+    """For each row that ``dedup`` leaves out, the one that is kept for it: columns ``first`` (the row that is kept),
+    ``second`` and ``similarity`` (the Jaccard index; 1 if the sets of features are equal).
 
-    ``order_by`` names a column of whole numbers; these stand in ``first`` and ``second``.  Further options are those of
+    ``order_by`` names a column of whole numbers; ``first`` and ``second`` hold these
+    numbers.  Further options are those of
     ``dedup``.
     """
     run = _Run(df, column, order_by, keep, options.pop("score", None), options.pop("partitions", None))
@@ -107,8 +108,9 @@ def pairs(
 
 
 def sign(df: DataFrame, column: str = "text", scheme: str = "simhash", output: str = "signature", **options: Any) -> DataFrame:
-    """Adds a column of signatures (binary), those of ``nigh.sign``, whose options these are; of a text that is null, or
-    has no word, all bits are 0.  Schemes whose weights need the words of all documents ("topsig") are refused: see
+    """Adds a column of signatures (binary), as ``nigh.sign`` makes them, with the same options; for a text that is
+    null, or has no word, all bits are
+    0.  Schemes whose weights need the words of all documents ("topsig") are refused: see
     ``index``."""
     _check_column(df, column, "the text", _TEXTS)
     if output in df.columns:
@@ -136,7 +138,7 @@ def index(
     threshold: Optional[float] = None,
     seed: Optional[int] = None,
 ) -> dict[str, int]:
-    """Makes a collection of the rows: so many parts, each made by one task, are adopted into one.
+    """Makes a collection of the rows: ``shards`` parts, each made by one task, are adopted into one.
 
     ``path`` is on a file system that the driver and all executors share.  Documents lie by a hash of their ids, and in
     the order of these in each part, so the collection does not depend on how ``df`` is partitioned.  Words are counted
@@ -146,7 +148,7 @@ def index(
     _check_column(df, id, "the id", None)
     place = os.path.abspath(os.fspath(path))
     if os.path.exists(place):
-        raise ExistsError(f"'{place}' is there already")
+        raise ExistsError(f"'{place}' already exists")
     if shards < 1:
         raise InvalidError(f"{shards} shards; there has to be one")
     signer = {

@@ -161,8 +161,8 @@ function verdictOf(result) {
     if (!first) return make("span", { className: "chip" }, result.note || "Nothing found");
     if (first.distance === 0) return make("span", { className: "chip warn" }, "Yes: the same, bit for bit");
     const chance = result.whole > 0 ? 1 - result.chance / result.whole : 0;
-    if (first.similarity >= 0.93) return make("span", { className: "chip warn" }, "Very likely: a near-copy is there");
-    if (first.similarity <= chance + 0.03) return make("span", { className: "chip good" }, "No: nothing nearer than chance brings");
+    if (first.similarity >= 0.93) return make("span", { className: "chip warn" }, "Very likely: there is a near-copy");
+    if (first.similarity <= chance + 0.03) return make("span", { className: "chip good" }, "No: nothing is nearer than by chance");
     return make("span", { className: "chip" }, "Not this one, but there are related documents");
 }
 
@@ -389,7 +389,7 @@ async function pulse() {
     const any = rates.some((rate) => rate > 0);
     find("latency-now").textContent = any ? `${seconds(last(half) ?? NaN)}, ${seconds(last(most) ?? NaN)}` : "–";
     find("rate-says").textContent = `The last two minutes; at most ${Math.max(...rates).toFixed(1)} /s.`;
-    find("latency-says").textContent = any ? "Half of the answers, and 99 of 100, took no longer; the last two minutes." : "Nobody asked this collection in the last two minutes.";
+    find("latency-says").textContent = any ? "Half of the answers, and 99 of 100, took no longer; the last two minutes." : "Nobody searched this collection in the last two minutes.";
     find("rate").replaceChildren();
     find("latency").replaceChildren();
     trace(find("rate"), rates, "", Math.max(1, ...rates));

@@ -26,7 +26,7 @@ static struct line_name line_name(uint32_t index) {
 
 static nigh_status key_check(const char *const *keys, size_t index, nigh_error *error) {
     const char *key = keys == NULL ? NULL : keys[index];
-    if (key == NULL || key[0] == '\0') return nigh__fail(error, NIGH_EINVAL, "a key of no characters to keep");
+    if (key == NULL || key[0] == '\0') return nigh__fail(error, NIGH_EINVAL, "an empty key to keep");
     if (strlen(key) > MAX_KEY)
         return nigh__fail(error, NIGH_EINVAL, "a key to keep has %zu bytes; %u are allowed", strlen(key), MAX_KEY);
     for (const char *at = key; *at != '\0'; at++)

@@ -96,9 +96,9 @@ nigh_value nigh__value_normal(nigh_value value) {
 
 nigh_status nigh__value_check(const nigh_value *value, nigh_error *error) {
     if ((unsigned)value->type > NIGH_VALUE_TEXT)
-        return nigh__fail(error, NIGH_EINVAL, "%u is no type of a value", (unsigned)value->type);
+        return nigh__fail(error, NIGH_EINVAL, "%u is not a type of a value", (unsigned)value->type);
     if (value->type == NIGH_VALUE_REAL && !isfinite(value->real))
-        return nigh__fail(error, NIGH_EINVAL, "a value that is infinite, or no number");
+        return nigh__fail(error, NIGH_EINVAL, "a value that is infinite, or not a number");
     if (value->type == NIGH_VALUE_TEXT && value->length > NIGH_MAX_VALUE_LENGTH)
         return nigh__fail(error, NIGH_EINVAL, "a value of %u bytes; %u are allowed", value->length,
                           NIGH_MAX_VALUE_LENGTH);

@@ -34,7 +34,7 @@ static nigh_status compare_schemes(const nigh_collection *first, const nigh_coll
     if (first->documents != 0 && other->documents != 0 &&
         nigh__collection_has_ids(first) != nigh__collection_has_ids(other))
         return nigh__fail_at(error, NIGH_EMISMATCH, other->path, NIGH_NO_OFFSET,
-                             "of it and '%s' one has ids and the other has none", first->path);
+                             "either it or '%s' has ids, and the other has none", first->path);
     return compare_kept(first, other, error);
 }
 

@@ -146,7 +146,7 @@ static void unpack_runs(struct unpacking *unpacking) {
     for (uint64_t end = 0; unpacking->at < unpacking->length;) {
         uint64_t gap;
         uint64_t rest = 0;
-        unpacking->why = "a run of deleted documents that cannot be";
+        unpacking->why = "an impossible run of deleted documents";
         if (!take_number(unpacking, &gap)) return;
         const bool longer = (gap & 1) != 0;
         gap >>= 1;
@@ -163,7 +163,7 @@ static void unpack_bitmap(struct unpacking *unpacking) {
     const size_t words = nigh__bitmap_words(unpacking->segment->documents);
     unpacking->why = "a bitmap of another size";
     if (unpacking->length != words * sizeof(uint64_t)) return;
-    unpacking->why = "a document that there is not is deleted";
+    unpacking->why = "a document is deleted that does not exist";
     for (size_t i = 0; i < words; i++) {
         uint64_t word;
         memcpy(&word, unpacking->bytes + i * sizeof word, sizeof word);
@@ -185,7 +185,7 @@ static nigh_status unpack(void *user, nigh_error *error) {
     else if (unpacking->file->header.parameter == NIGH__DELETIONS_BITMAP)
         unpack_bitmap(unpacking);
     else
-        unpacking->why = "a form that there is not";
+        unpacking->why = "an unknown form";
     return unpacking->why == NULL ? NIGH_OK : corrupt(unpacking->file, unpacking->at, unpacking->why, error);
 }
 
@@ -198,7 +198,7 @@ static nigh_status read_set(const struct nigh__segment *segment, const struct ni
     const nigh_status status = nigh__sidecar_guarded(segment, file, unpack, &unpacking, error);
     if (status != NIGH_OK || segment->documents - nigh__bitmap_count(living, segment->documents) == deleted)
         return status;
-    return corrupt(file, 0, "as many documents are not deleted as the manifest says", error);
+    return corrupt(file, 0, "the number of deleted documents is not that of the manifest", error);
 }
 
 nigh_status nigh__deletions_read(const struct nigh__file *directory, const struct nigh__segment *segment,

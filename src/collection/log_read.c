@@ -84,7 +84,7 @@ static nigh_status find_record(struct nigh__log_reader *reader, uint64_t offset,
         if (status == NIGH_OK && out->sequence >= least) return NIGH_OK;
         if (status != NIGH_OK && status != NIGH_END) return status;
         if (reader->hashed / HASHED_TIMES > reader->length)
-            return nigh__fail_at(error, NIGH_ECORRUPT, reader->file.path, offset, "what is behind is no log");
+            return nigh__fail_at(error, NIGH_ECORRUPT, reader->file.path, offset, "what follows is not a log");
     }
     return NIGH_END;
 }
@@ -92,7 +92,7 @@ static nigh_status find_record(struct nigh__log_reader *reader, uint64_t offset,
 static nigh_status damaged(const struct nigh__log_reader *reader, uint64_t at, nigh_error *error) {
     return nigh__because(error, NIGH_REASON_DAMAGED_LOG,
                          nigh__fail_at(error, NIGH_ECORRUPT, reader->file.path, at,
-                                       "a record is damaged that was on the disk before later ones were written"));
+                                       "a damaged record, which was on the disk before later ones were written"));
 }
 
 /* What is not whole at `at` was acknowledged, or it and all that follows was not. */

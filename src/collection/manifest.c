@@ -104,7 +104,7 @@ static nigh_status check_entry(const struct nigh__file *file, const struct nigh_
         return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset, "a segment has too many documents");
     if (!deletions_sound(entry))
         return nigh__fail_at(error, NIGH_ECORRUPT, file->path, offset + sizeof entry->segment,
-                             "what is said of deleted documents cannot be");
+                             "an impossible number or file of deleted documents");
     return NIGH_OK;
 }
 

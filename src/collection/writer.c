@@ -369,7 +369,7 @@ static nigh_status fail_there(const struct nigh_writer *writer, const nigh_docum
     const bool equal = status == NIGH_OK && memcmp(there, document->signature, size) == 0;
     nigh__free(writer->context, there);
     if (status != NIGH_OK) return status;
-    (void)nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%s' is there already%s",
+    (void)nigh__fail_at(error, NIGH_EEXISTS, writer->path, NIGH_NO_OFFSET, "a document '%s' already exists%s",
                         nigh__shown(document->id, document->id_length).text, equal ? "" : ", with another signature");
     return equal ? NIGH_EEXISTS : nigh__because(error, NIGH_REASON_OTHER_DOCUMENT, NIGH_EEXISTS);
 }

@@ -43,10 +43,10 @@ static nigh_status check(const nigh_collection *collection, const nigh_search_op
     nigh_status status = NIGH_OK;
     bool found = !asked_for(options) || collection->documents == 0; /* there can be no columns of nothing */
     if (!(options->slack >= 0 && options->slack <= MAX_SLACK) && options->slack != NIGH_DEFAULT)
-        return nigh__fail(error, NIGH_EINVAL, "there is no such slack; 0 to %u are", MAX_SLACK);
+        return nigh__fail(error, NIGH_EINVAL, "slack must be from 0 to %u", MAX_SLACK);
     if (options->slack >= 0 && (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL))
         return nigh__fail(error, NIGH_EINVAL,
-                          "with a slack nothing is certain: not for certain answers, nor for all within a radius");
+                          "with slack nothing is certain: it cannot give certain answers, or all within a radius");
     for (uint32_t s = 0; s < collection->segment_count && status == NIGH_OK && !found; s++) {
         struct nigh__columns columns;
         status = find_columns(collection->segments[s], options, &columns, &found, error);
@@ -149,7 +149,7 @@ static nigh_status verify_answer(void *user, nigh_error *error) {
         return nigh__sidecar_corrupt(verification->segment->sidecars[NIGH__SIDECAR_COLUMNS], NIGH__SECTION_COLUMNS,
                                      row / NIGH__SUPER_ROWS,
                                      nigh__columns_layout_of(1, verification->segment->width_bits).super_bytes,
-                                     "a column is not that of the signatures", error);
+                                     "a column does not match the signatures", error);
     }
     return NIGH_OK;
 }

@@ -37,7 +37,7 @@ static nigh_status check(const struct nigh__segment *segment, struct nigh__progr
     struct nigh__sidecar_comparison comparison = {.sidecar = columns.sidecar,
                                                   .type = NIGH__SECTION_COLUMNS,
                                                   .held = columns.data,
-                                                  .why = "a column is not that of the signatures"};
+                                                  .why = "a column does not match the signatures"};
     const struct nigh__columns_sink sink = {.user = &comparison, .add = compare_add};
     return nigh__columns_make(segment, 1, progress, &sink, error);
 }

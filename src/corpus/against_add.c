@@ -52,8 +52,7 @@ static nigh_status offer(nigh_against *against, nigh_error *error) {
 }
 
 nigh_status nigh_against_add(nigh_against *against, nigh_error *error) {
-    nigh_status status =
-        nigh__against_expect(against, NIGH__AGAINST_COMPARED, "it is added once, and after it was compared", error);
+    nigh_status status = nigh__against_expect(against, NIGH__AGAINST_COMPARED, "add once, after comparing", error);
     if (status != NIGH_OK) return status;
     status = offer(against, error);
     against->state = status == NIGH_OK ? NIGH__AGAINST_ADDED : NIGH__AGAINST_BROKEN;
@@ -95,8 +94,7 @@ static nigh_status commit_added(nigh_against *against, nigh_commit *commit, nigh
 }
 
 nigh_status nigh_against_commit(nigh_against *against, nigh_commit *commit, nigh_error *error) {
-    nigh_status status =
-        nigh__against_expect(against, NIGH__AGAINST_ADDED, "it is committed once, and after it was added", error);
+    nigh_status status = nigh__against_expect(against, NIGH__AGAINST_ADDED, "commit once, after adding", error);
     if (status != NIGH_OK) return status;
     status = commit_added(against, commit, error);
     against->state = status == NIGH_OK ? NIGH__AGAINST_COMMITTED : NIGH__AGAINST_BROKEN;

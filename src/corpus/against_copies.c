@@ -92,9 +92,10 @@ static nigh_status choose_keys(nigh_against *against, const nigh_text_reader_opt
 nigh_status nigh__copies_take(nigh_against *against, const char *const *paths, size_t count, const nigh_source *source,
                               const nigh_text_reader_options *reading, nigh_error *error) {
     nigh_status status =
-        nigh__against_expect(against, NIGH__AGAINST_TAKING, "nothing is taken once it was compared", error);
+        nigh__against_expect(against, NIGH__AGAINST_TAKING, "no inputs can be given after comparing", error);
     if (status != NIGH_OK) return status;
-    if (against->kind != NIGH__INCOMING_NONE) return nigh__fail(error, NIGH_EINVAL, "near-copies are taken once");
+    if (against->kind != NIGH__INCOMING_NONE)
+        return nigh__fail(error, NIGH_EINVAL, "inputs for near-copies can be given only once");
     nigh_text_reader_options by;
     status = choose_keys(against, reading, &by, error);
     if (status != NIGH_OK) return status;

@@ -46,7 +46,8 @@ static nigh_status choose_chunks_signer(nigh_against *against, nigh_signer *sign
 
 static nigh_status choose_signer(nigh_against *against, nigh_signer *signer, nigh_error *error) {
     if (against->chunks != NULL) return choose_chunks_signer(against, signer, error);
-    if (signer != NULL) return nigh__fail(error, NIGH_EINVAL, "a collection says itself how documents are signed");
+    if (signer != NULL)
+        return nigh__fail(error, NIGH_EINVAL, "the collection decides how documents are signed; give no signer");
     nigh_status status = nigh__against_check_cost(against, error);
     if (status == NIGH_OK && against->own_signer == NULL)
         status = nigh_collection_signer(against->collection, &against->own_signer, error);
@@ -146,12 +147,12 @@ static nigh_status settle(nigh_against *against, bool texts, nigh_signer *signer
 static nigh_status begin(nigh_against *against, enum nigh__incoming_kind kind, nigh_signer *signer, nigh_error *error) {
     const bool texts = kind == NIGH__INCOMING_TEXTS;
     nigh_status status =
-        nigh__against_expect(against, NIGH__AGAINST_TAKING, "nothing is taken once it was compared", error);
+        nigh__against_expect(against, NIGH__AGAINST_TAKING, "no inputs can be given after comparing", error);
     if (status == NIGH_OK && !texts && against->collection == NULL && against->chunks == NULL)
         status = nigh__fail_at(error, NIGH_ENOTFOUND, against->path, NIGH_NO_OFFSET,
                                "there is no collection, and signatures do not make one");
     if (status == NIGH_OK && texts && against->copies)
-        status = nigh__fail(error, NIGH_EINVAL, "near-copies are taken from paths or a source that can be read again");
+        status = nigh__fail(error, NIGH_EINVAL, "near-copies need paths or a source that can be read again");
     if (status != NIGH_OK) return status;
     if (against->kind == NIGH__INCOMING_NONE) {
         status = settle(against, texts, signer, error);

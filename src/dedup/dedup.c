@@ -29,20 +29,21 @@ const struct nigh__dedup_narrow nigh__dedup_usual_narrow = {.numbers = NIGH__HAL
 
 static nigh_status check_options(const nigh_dedup_options *options, nigh_error *error) {
     if ((unsigned)options->method > NIGH_DEDUP_SIMHASH)
-        return nigh__fail(error, NIGH_EINVAL, "there is no way of finding copies of number %d", (int)options->method);
+        return nigh__fail(error, NIGH_EINVAL, "there is no method %d to find copies", (int)options->method);
     if ((unsigned)options->cluster > NIGH_CLUSTER_COMPLETE)
-        return nigh__fail(error, NIGH_EINVAL, "there are no clusters of number %d", (int)options->cluster);
+        return nigh__fail(error, NIGH_EINVAL, "there is no kind of clusters %d", (int)options->cluster);
     if ((unsigned)options->keep > NIGH_KEEP_SCORE)
-        return nigh__fail(error, NIGH_EINVAL, "there is no rule of what to keep of number %d", (int)options->keep);
+        return nigh__fail(error, NIGH_EINVAL, "there is no rule %d for what to keep", (int)options->keep);
     if (!(options->threshold > 0 && options->threshold <= 1))
         return nigh__fail(error, NIGH_EINVAL, "a threshold of %g; it must be above 0 and at most 1",
                           options->threshold);
     if (options->against != NULL && (options->method != NIGH_DEDUP_MINHASH || options->cluster != NIGH_CLUSTER_KEPT ||
                                      options->keep != NIGH_KEEP_FIRST || options->all_pairs))
-        return nigh__fail(error, NIGH_EINVAL,
-                          "documents are held against a collection by minhash, and the first of near-copies is kept");
+        return nigh__fail(
+            error, NIGH_EINVAL,
+            "documents are compared with a collection by minhash only, and only the first of near-copies can be kept");
     if (options->method == NIGH_DEDUP_EXACT && options->no_verify)
-        return nigh__fail(error, NIGH_EINVAL, "the exact method is nothing without verifying");
+        return nigh__fail(error, NIGH_EINVAL, "the exact method cannot do without verifying");
     return NIGH_OK;
 }
 
@@ -228,9 +229,9 @@ nigh_status nigh__dedup_rows(nigh_context *context, const uint8_t *rows, uint64_
     if (status != NIGH_OK) return status;
     status = nigh__dedup_new(context, options, narrow, &dedup, error);
     if (status == NIGH_OK && dedup->options.against != NULL)
-        status = nigh__fail(error, NIGH_EINVAL, "signatures have no texts to be held against a collection");
+        status = nigh__fail(error, NIGH_EINVAL, "signatures have no texts to compare with a collection");
     if (status == NIGH_OK && dedup->options.keep != NIGH_KEEP_FIRST)
-        status = nigh__fail(error, NIGH_EINVAL, "of signatures the first is kept: they have no length and no score");
+        status = nigh__fail(error, NIGH_EINVAL, "signatures have no length and no score: only the first can be kept");
     if (status == NIGH_OK) {
         dedup->options.signer = NULL;
         if (dedup->options.distance == NIGH__UNSET) dedup->options.distance = usual_distance(width_bits);

@@ -98,7 +98,7 @@ static nigh_status open_source(nigh_dedup *dedup, const struct input *input, con
         return nigh__rereading_new_given(dedup->context, input->source, &known, &dedup->source, error);
     if (dedup->options.keep == NIGH_KEEP_SCORE) known.score_key = dedup->score_key;
     if (dedup->options.keep == NIGH_KEEP_SCORE && (known.score_key == NULL || known.score_key[0] == '\0'))
-        return nigh__fail(error, NIGH_EINVAL, "to keep by score takes the key of the score");
+        return nigh__fail(error, NIGH_EINVAL, "keeping by score needs the key of the score");
     return nigh__rereading_new(dedup->context, input->paths, input->count, &known, dedup->temporary, &dedup->source,
                                error);
 }

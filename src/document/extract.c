@@ -343,7 +343,7 @@ static nigh_status lines_finish(struct job *job, const struct lines *lines, cons
     if (lines->status == NIGH_OK)
         *out = array_span(lines->out);
     else
-        (void)nigh__fail(&job->extractor->remark, lines->status, "what is under '%.80s' is of no use: %s", key,
+        (void)nigh__fail(&job->extractor->remark, lines->status, "the value under '%.80s' cannot be used: %s", key,
                          lines->why);
     return NIGH_OK;
 }

@@ -28,7 +28,7 @@ size_t capacity_for(size_t length) noexcept {
 const char *reason(simdjson::error_code code) noexcept {
     switch (code) {
     case simdjson::UTF8_ERROR:
-        return "not JSON: bytes that are no UTF-8";
+        return "not JSON: bytes that are not UTF-8";
     case simdjson::STRING_ERROR:
         return "not JSON: a string with a bad escape";
     case simdjson::UNCLOSED_STRING:

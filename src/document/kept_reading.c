@@ -47,7 +47,7 @@ static bool list_keep(struct nigh__kept_options *kept, const char *const **list,
 static nigh_status list_check(const char *const *list, size_t count, const char *what, nigh_error *error) {
     for (size_t i = 0; i < count; i++)
         if (list == NULL || list[i] == NULL || list[i][0] == '\0')
-            return nigh__fail(error, NIGH_EINVAL, "a %s of no characters", what);
+            return nigh__fail(error, NIGH_EINVAL, "an empty %s", what);
     return NIGH_OK;
 }
 
@@ -55,7 +55,7 @@ static nigh_status texts_check(const nigh_text_reader_options *options, nigh_err
     const char *const keys[KEYS] = {options->text_key, options->id_key, options->score_key, options->label_key,
                                     options->part_key};
     for (size_t i = 0; i < KEYS; i++)
-        if (keys[i] != NULL && keys[i][0] == '\0') return nigh__fail(error, NIGH_EINVAL, "a key of no characters");
+        if (keys[i] != NULL && keys[i][0] == '\0') return nigh__fail(error, NIGH_EINVAL, "an empty key");
     nigh_status status = list_check(options->more_text_keys, options->more_text_key_count, "key", error);
     if (status == NIGH_OK) status = list_check(options->keep_keys, options->keep_key_count, "key to keep", error);
     if (status == NIGH_OK && options->keep_key_count > NIGH_MAX_KEEP_KEYS)
@@ -145,8 +145,9 @@ static bool scheme_keep_keys(struct nigh__kept_options *kept, nigh_text_reader_o
 static void tell_other(const nigh_text_reader_options *given, const char *what, const char *now, const char *before) {
     nigh_error remark;
     if (before == NULL || strcmp(now, before) == 0 || given->problem == NULL) return;
-    (void)nigh__fail(&remark, NIGH_EMISMATCH, "the %s is read from '%.60s', and of what is there was from '%.60s'",
-                     what, now, before);
+    (void)nigh__fail(&remark, NIGH_EMISMATCH,
+                     "the %s is read from '%.60s', but that of the collection was read from '%.60s'", what, now,
+                     before);
     remark.reason = NIGH_REASON_OTHER_KEYS;
     given->problem(given->user, &remark);
 }

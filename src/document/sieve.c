@@ -26,7 +26,7 @@ nigh_status nigh__sieve_check(const nigh_text_reader_options *options, nigh_erro
     char codes[NIGH__DETECTABLE_SIZE];
     if (options->only_language == NULL || nigh__language_detectable(options->only_language) != NULL) return NIGH_OK;
     nigh__language_list_detectable(codes, sizeof codes);
-    return nigh__fail(error, NIGH_EINVAL, "documents in '%.40s' cannot be told from others; those in %s can",
+    return nigh__fail(error, NIGH_EINVAL, "the language '%.40s' cannot be recognised; these can: %s",
                       options->only_language, codes);
 }
 

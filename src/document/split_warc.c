@@ -285,7 +285,7 @@ static const char *head_problem(struct nigh__array *head, uint64_t *length) {
     head_unfold(head);
     struct value value = head_find(head, "Content-Length");
     if (value.text == NULL) return "the record has no Content-Length";
-    if (!parse_length(value, length)) return "the record's Content-Length is no number";
+    if (!parse_length(value, length)) return "the record's Content-Length is not a number";
     if (head_find(head, "WARC-Type").length == 0) return "the record has no WARC-Type";
     return no_kind;
 }

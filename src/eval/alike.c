@@ -194,7 +194,8 @@ static nigh_status read_label(struct nigh__measuring *measuring, struct nigh__fi
     uint32_t a = 0;
     uint32_t b = 0;
     if (fields->count != 3) return nigh__fields_fail(fields, error, "not ID, ID and VALUE with tabs between");
-    if (!nigh__field_decimal(&fields->at[2], &value)) return nigh__fields_fail(fields, error, "the value is no number");
+    if (!nigh__field_decimal(&fields->at[2], &value))
+        return nigh__fields_fail(fields, error, "the value is not a number");
     if (value < measuring->options.alike) return NIGH_OK;
     if (!nigh__corpus_find(corpus, fields->at[0].text, fields->at[0].length, &a) ||
         !nigh__corpus_find(corpus, fields->at[1].text, fields->at[1].length, &b)) {

@@ -122,7 +122,8 @@ static nigh_status read_label(struct nigh__judging *judging, const struct nigh__
     uint32_t a = 0;
     uint32_t b = 0;
     if (fields->count != 3) return nigh__fields_fail(fields, error, "not ID, ID and VALUE with tabs between");
-    if (!nigh__field_decimal(&fields->at[2], &value)) return nigh__fields_fail(fields, error, "the value is no number");
+    if (!nigh__field_decimal(&fields->at[2], &value))
+        return nigh__fields_fail(fields, error, "the value is not a number");
     if (!nigh__corpus_find(duplicates->corpus, fields->at[0].text, fields->at[0].length, &a) ||
         !nigh__corpus_find(duplicates->corpus, fields->at[1].text, fields->at[1].length, &b)) {
         duplicates->info.labels_missing++;

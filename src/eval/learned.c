@@ -51,7 +51,7 @@ static nigh_status check_lists(const nigh_eval_learned_options *options, nigh_er
         return nigh__fail(error, NIGH_EINVAL, "there are no methods or no widths to measure");
     for (size_t i = 0; i < options->method_count; i++)
         if (nigh_learn_method_name(options->methods[i]) == NULL)
-            return nigh__fail(error, NIGH_EINVAL, "there is no method of learning number %d", (int)options->methods[i]);
+            return nigh__fail(error, NIGH_EINVAL, "there is no learning method %d", (int)options->methods[i]);
     for (size_t i = 0; i < options->width_count; i++)
         if (options->widths[i] == 0 || options->widths[i] > NIGH__MODEL_MAX_BITS)
             return nigh__fail(error, NIGH_EINVAL, "a model has 1 to %u bits, not %u", NIGH__MODEL_MAX_BITS,
@@ -63,7 +63,8 @@ static nigh_status check_lists(const nigh_eval_learned_options *options, nigh_er
     if (options->lookup < NIGH_EVAL_LOOKUP_OFF || options->lookup > NIGH_EVAL_LOOKUP_ONLY)
         return nigh__fail(error, NIGH_EINVAL, "lookup takes 0, 1 or 2, not %d", (int)options->lookup);
     for (size_t i = 0; options->features != NULL && i < options->feature_count; i++)
-        if (options->features[i] == 0) return nigh__fail(error, NIGH_EINVAL, "there is nothing to learn of 0 features");
+        if (options->features[i] == 0)
+            return nigh__fail(error, NIGH_EINVAL, "there is nothing to learn from 0 features");
     return NIGH_OK;
 }
 

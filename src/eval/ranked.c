@@ -64,7 +64,8 @@ static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fiel
     uint32_t topic = 0;
     uint32_t document = 0;
     if (fields->count != 4) return nigh__fields_fail(fields, error, "not QUERY, 0, DOCUMENT and GRADE");
-    if (!nigh__field_decimal(&fields->at[3], &grade)) return nigh__fields_fail(fields, error, "the grade is no number");
+    if (!nigh__field_decimal(&fields->at[3], &grade))
+        return nigh__fields_fail(fields, error, "the grade is not a number");
     if (grade <= 0) return NIGH_OK;
     const struct nigh__field *name = &fields->at[0];
     bool known = nigh__corpus_find(ranker->documents, fields->at[2].text, fields->at[2].length, &document);

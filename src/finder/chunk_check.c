@@ -32,7 +32,7 @@ static nigh_status check_states(struct chunk_checking *check, nigh_error *error)
         if (status != NIGH_OK) return status;
         if (!nigh__chunks_state_valid(check->chunks, &state))
             return nigh__fail_at(error, NIGH_ECORRUPT, check->chunks->file.path, at,
-                                 "this state is damaged; the other one counts, and the next append mends it");
+                                 "this state is damaged; the other one counts, and the next append repairs it");
     }
     return NIGH_OK;
 }

@@ -139,7 +139,7 @@ static nigh_status header_check(nigh_chunks *chunks, nigh_error *error) {
         return nigh__fail_at(error, NIGH_EVERSION, path, offsetof(struct nigh__chunks_header, incompatible),
                              "uses features that this version of nigh does not know (bits 0x%" PRIx32 ")", unknown);
     if (header.version == 0 || header.width_bits != 64 || header.block != NIGH__BLOCK_FINGERPRINTS)
-        return corrupt(chunks, 0, "the header says what no version of nigh writes", error);
+        return corrupt(chunks, 0, "the header is not one that nigh writes", error);
     if (chunks->file_length < NIGH__CHUNKS_START)
         return corrupt(chunks, chunks->file_length, "the file ends within its header", error);
     chunks->has_origin = header.incompatible != 0;
@@ -563,7 +563,7 @@ static nigh_status append_check(const nigh_chunks *chunks, size_t count, nigh_er
         return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "the file was not opened for writing");
     if (chunks->state.origin > 0 && !chunks->declared && strncmp(chunks->scheme, OWN_SCHEME, strlen(OWN_SCHEME)) != 0)
         return nigh__fail_at(error, NIGH_EMISMATCH, path, NIGH_NO_OFFSET,
-                             "its signatures were made from text, and nobody has said that these were so too");
+                             "its signatures were made from text; say how these were made");
     if (count > NIGH__MAX_CHUNK_FINGERPRINTS)
         return nigh__fail_at(error, NIGH_ELIMIT, path, NIGH_NO_OFFSET, "%zu fingerprints; a chunk has %u at most",
                              count, NIGH__MAX_CHUNK_FINGERPRINTS);

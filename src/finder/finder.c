@@ -34,7 +34,7 @@ static nigh_status check_blocks(const nigh_finder_options *options, nigh_error *
     const uint32_t leading = options->leading;
     if (blocks == 0 && leading == 0) return NIGH_OK;
     if (options->method != NIGH_FINDER_TABLES)
-        return nigh__fail(error, NIGH_EINVAL, "blocks are given, but the method is '%s': they are of 'tables'",
+        return nigh__fail(error, NIGH_EINVAL, "blocks are given, but the method is '%s': they go with 'tables'",
                           nigh_finder_method_name(options->method));
     const uint32_t most = options->width_bits < NIGH__MAX_BLOCKS ? options->width_bits : NIGH__MAX_BLOCKS;
     if (blocks < 2 || blocks > most)
@@ -48,8 +48,8 @@ static nigh_status check_blocks(const nigh_finder_options *options, nigh_error *
                           NIGH__MAX_TABLES);
     if (options->radius > blocks - leading && !options->approximate)
         return nigh__fail(error, NIGH_EINVAL,
-                          "%u of %u blocks find all within %u bits, not %u: ask for a radius up to %u, or permit that "
-                          "what is farther may be missed (approximate)",
+                          "%u of %u blocks find all within %u bits, not %u: ask for a radius up to %u, or allow it to "
+                          "miss some that are farther (approximate)",
                           leading, blocks, blocks - leading, options->radius, blocks - leading);
     return NIGH_OK;
 }
@@ -127,7 +127,7 @@ static nigh_status choose_blocks(const struct nigh__distinct *distinct, const ni
     if (options->radius >= most && !options->approximate)
         return nigh__fail(error, NIGH_EINVAL,
                           "tables of %u bits find all within %u bits at most, not %u: ask for a smaller radius, or "
-                          "permit that what is farther may be missed (approximate)",
+                          "allow it to miss some that are farther (approximate)",
                           options->width_bits, most - 1, options->radius);
     setting->blocks = options->radius < most ? options->radius + 1 : most;
     if (setting->blocks < 2) setting->blocks = 2;

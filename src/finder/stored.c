@@ -147,7 +147,7 @@ static nigh_status check(const struct nigh__segment *segment, struct nigh__progr
     struct nigh__sidecar_comparison comparison = {.sidecar = stored.sidecar,
                                                   .type = NIGH__SECTION_TABLES,
                                                   .held = (const uint8_t *)stored.words,
-                                                  .why = "a table is not that of the signatures"};
+                                                  .why = "a table does not match the signatures"};
     const struct nigh__table_sink sink = {.user = &comparison, .add = compare_add};
     return nigh__stored_make(segment, &stored.facts, 1, progress, &sink, error);
 }

@@ -86,7 +86,7 @@ static nigh_status take_hits(void *user, nigh_error *error) {
         nigh_match *answer = &asking->out[hits[i].query];
         uint32_t document;
         if (!first_living(segment, hits[i].row, &document))
-            return nigh__segment_corrupt(segment, NIGH__SECTION_GROUP_STARTS, hits[i].row, "a group that cannot be",
+            return nigh__segment_corrupt(segment, NIGH__SECTION_GROUP_STARTS, hits[i].row, "an impossible group",
                                          error);
         if (document == UINT32_MAX || segment->first_document + document >= answer->document) continue;
         *answer = (nigh_match){.document = segment->first_document + document, .distance = hits[i].distance};
@@ -110,7 +110,7 @@ static nigh_status look_up(struct asking *asking, size_t begin, size_t count, si
     nigh_status status = nigh__tables_find(first->tables, &lookup, &asking->found, error);
     if (status == NIGH_OK && asking->found.lies != 0)
         status = nigh__sidecar_corrupt(first->stored.sidecar, NIGH__SECTION_TABLES, 0, 1,
-                                       "a table is not that of the signatures", error);
+                                       "a table does not match the signatures", error);
     piece.found = asking->found;
     if (status == NIGH_OK && asking->found.hits.count != 0)
         status = nigh__sidecar_guarded(segment, first->stored.sidecar, take_hits, &piece, error);

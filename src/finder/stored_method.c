@@ -66,9 +66,9 @@ static nigh_status refuse(const nigh_collection *collection, const struct nigh__
                              "its tables find all within %u bits, not %u", stored->facts.radius, options->radius);
     if (options->stop != NIGH_STOP_BREADTH)
         return nigh__fail_at(error, NIGH_EINVAL, collection->path, NIGH_NO_OFFSET,
-                             "its tables are sorted ones, which may miss some: not for certain answers");
+                             "its tables are sorted ones, which may miss some: they cannot give certain answers");
     return nigh__fail_at(error, NIGH_EINVAL, collection->path, NIGH_NO_OFFSET,
-                         "its tables are sorted ones, for queries of which the weights of the bits are known");
+                         "its tables are sorted ones, for queries whose bits have weights");
 }
 
 /* Where tables are asked for, some segment must have those that answer. */
@@ -93,10 +93,10 @@ static nigh_status check_tables(const nigh_collection *collection, const nigh_se
 
 static nigh_status check(const nigh_collection *collection, const nigh_search_options *options, nigh_error *error) {
     if (!asked_for(options)) return NIGH_OK;
-    if (options->radius == NIGH_ALL)
-        return nigh__fail(error, NIGH_EINVAL, "tables find what is within a radius: one must be given");
+    if (options->radius == NIGH_ALL) return nigh__fail(error, NIGH_EINVAL, "tables find all within a radius: give one");
     if (!nigh__ranks_plainly(options))
-        return nigh__fail(error, NIGH_EINVAL, "tables count every bit once: not for masks or a weighted ranking");
+        return nigh__fail(error, NIGH_EINVAL,
+                          "tables count every bit once: they do not go with masks or a weighted ranking");
     if (collection->documents == 0) return NIGH_OK; /* there can be no tables of nothing */
     return check_tables(collection, options, error);
 }
@@ -168,7 +168,7 @@ struct piece {
 
 static nigh_status lied(const struct piece *piece, nigh_error *error) {
     return nigh__sidecar_corrupt(piece->segment->stored.sidecar, NIGH__SECTION_TABLES, 0, 1,
-                                 "a table is not that of the signatures", error);
+                                 "a table does not match the signatures", error);
 }
 
 /* What a row is told by: its distance is that of the segment's own row, or the table lied.  Inside guards. */

@@ -32,7 +32,7 @@ static nigh_status check_facts(const struct nigh__segment *segment, const struct
         return facts_lie(sidecar, AT(far), "a distance of more bits than there are", error);
     if (facts->centre_words > segment->words || facts->centre_words > NIGH__GRAPH_MAX_CENTRE_WORDS)
         return facts_lie(sidecar, AT(centre_words), "centres longer than a signature, or than they can be", error);
-    if (facts->masks > 1) return facts_lie(sidecar, AT(masks), "neighbours found in a way that there is not", error);
+    if (facts->masks > 1) return facts_lie(sidecar, AT(masks), "neighbours found in an unknown way", error);
     if (facts->sample_step > NIGH__GRAPH_MAX_STEP)
         return facts_lie(sidecar, AT(sample_step), "a sample of fewer nodes than it can be of", error);
 #undef AT

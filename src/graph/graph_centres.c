@@ -61,7 +61,7 @@ static nigh_status nodes_of(const struct nigh__graph *graph, const struct best *
         const uint32_t centre = nigh__key_number(centres->keys[c]);
         nodes[c] = NIGH__ONCE(graph->centre_nodes[centre]);
         if (nodes[c] >= graph->nodes)
-            return nigh__graph_corrupt(graph, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not", error);
+            return nigh__graph_corrupt(graph, NIGH__GRAPH_CENTRE_NODES, centre, "a node that does not exist", error);
     }
     *count = centres->count;
     return NIGH_OK;
@@ -82,7 +82,7 @@ nigh_status nigh__graph_centres(const struct nigh__graph_asked *asked, const str
         const uint32_t first = NIGH__ONCE(graph->group_starts[group]);
         const uint32_t end = NIGH__ONCE(graph->group_starts[group + 1]);
         if (first > end || end > graph->centre_count)
-            return nigh__graph_corrupt(graph, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be", error);
+            return nigh__graph_corrupt(graph, NIGH__GRAPH_GROUP_STARTS, group, "an impossible group", error);
         scan(asked, graph->centres, words, first, end, &centres);
     }
     return nodes_of(graph, &centres, nodes, count, error);
@@ -133,7 +133,7 @@ static nigh_status ask_block(struct asking *asking, uint64_t first, uint32_t lim
     for (uint32_t i = 0; i <= count; i++) starts[i] = NIGH__ONCE(graph->group_starts[first + i]);
     for (uint32_t i = 0; i < count; i++) {
         if (starts[i] > starts[i + 1] || starts[i + 1] > graph->centre_count)
-            return nigh__graph_corrupt(graph, NIGH__GRAPH_GROUP_STARTS, first + i, "a group that cannot be",
+            return nigh__graph_corrupt(graph, NIGH__GRAPH_GROUP_STARTS, first + i, "an impossible group",
                                        asking->error);
         if (asking->distances[i] <= limit) __builtin_prefetch(graph->centres + (size_t)starts[i] * words);
     }

@@ -64,7 +64,7 @@ static bool check_node(struct check *check, uint32_t node) {
     if (!check_order(check, node, &row) || !check_edges(check, node)) return false;
     const uint64_t *sketch = graph->sketches + (uint64_t)node * words;
     if (memcmp(sketch, check->segment->rows + (uint64_t)row * check->segment->words, words * sizeof *sketch) != 0)
-        return lies(check, NIGH__GRAPH_SKETCHES, (uint64_t)node * words, "a sketch is not that of its signature");
+        return lies(check, NIGH__GRAPH_SKETCHES, (uint64_t)node * words, "a sketch does not match its signature");
     return true;
 }
 
@@ -123,7 +123,7 @@ static bool check_sample(struct check *check, uint64_t super) {
     }
     nigh__columns_turn(&own, check->sampled, 0, check->turned);
     if (memcmp(check->turned, graph->sample + super * own.super_bytes, own.super_bytes) == 0) return true;
-    return lies(check, NIGH__GRAPH_SAMPLE, super, "the sample is not that of its nodes");
+    return lies(check, NIGH__GRAPH_SAMPLE, super, "the sample does not match its nodes");
 }
 
 static uint64_t sample_supers(const struct check *check) {

@@ -46,9 +46,9 @@ static nigh_status check_numbers(const nigh_search_options *options, nigh_error 
         return nigh__fail(error, NIGH_EINVAL, "an effort of %u cannot give %u documents", options->effort, options->k);
     if (!asked_for(options)) return NIGH_OK;
     if (options->k == NIGH_ALL)
-        return nigh__fail(error, NIGH_EINVAL, "a graph leads to the nearest, not to all within a radius: k is needed");
+        return nigh__fail(error, NIGH_EINVAL, "a graph finds the nearest, not all within a radius: give k");
     if (options->stop != NIGH_STOP_BREADTH)
-        return nigh__fail(error, NIGH_EINVAL, "what a graph leads to is never certain");
+        return nigh__fail(error, NIGH_EINVAL, "answers of a graph are never certain");
     return NIGH_OK;
 }
 

@@ -83,10 +83,10 @@ static bool meet_seed_list(struct plain *plain, uint64_t list) {
     const uint32_t from = NIGH__ONCE(graph->seed_starts[list]);
     const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
     if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
-        return lies(plain, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds that cannot be");
+        return lies(plain, NIGH__GRAPH_SEED_STARTS, list, "an impossible list of seeds");
     for (uint32_t i = from; i < to; i++) {
         const uint32_t node = NIGH__ONCE(graph->seeds[i]);
-        if (node >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that there is not");
+        if (node >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that does not exist");
         if (!meet(plain, node, false)) return false;
     }
     return true;
@@ -144,7 +144,7 @@ static bool ask_groups(struct plain *plain, struct nigh__array *centres) {
         const uint32_t from = NIGH__ONCE(graph->group_starts[group]);
         const uint32_t to = NIGH__ONCE(graph->group_starts[group + 1]);
         if (from > to || to > graph->centre_count)
-            return lies(plain, NIGH__GRAPH_GROUP_STARTS, group, "a group that cannot be");
+            return lies(plain, NIGH__GRAPH_GROUP_STARTS, group, "an impossible group");
         for (uint64_t key = next_nearest(plain, graph->centres, from, to, 0); key != UINT64_MAX;
              key = next_nearest(plain, graph->centres, from, to, key)) {
             uint64_t *slot = nigh__array_add(plain->context, centres, 1);
@@ -163,7 +163,7 @@ static bool meet_nodes_of(struct plain *plain, const uint64_t *keys, uint32_t co
         const uint32_t centre = nigh__key_number(keys[i]);
         nodes[i] = NIGH__ONCE(plain->graph->centre_nodes[centre]);
         if (nodes[i] >= plain->graph->nodes)
-            return lies(plain, NIGH__GRAPH_CENTRE_NODES, centre, "a node that there is not");
+            return lies(plain, NIGH__GRAPH_CENTRE_NODES, centre, "a node that does not exist");
     }
     for (uint32_t i = 0; i < count; i++)
         if (!meet(plain, nodes[i], false)) return false;
@@ -219,7 +219,7 @@ static bool ask_more_groups(struct plain *plain, uint64_t limit, struct nigh__ar
         const uint32_t from = NIGH__ONCE(graph->group_starts[g]);
         const uint32_t to = NIGH__ONCE(graph->group_starts[g + 1]);
         if (from > to || to > graph->centre_count)
-            return lies(plain, NIGH__GRAPH_GROUP_STARTS, g, "a group that cannot be");
+            return lies(plain, NIGH__GRAPH_GROUP_STARTS, g, "an impossible group");
         if (distance_of(plain, graph->groups + (size_t)g * words, 0, words) + 1 > nigh__key_distance(limit)) continue;
         for (uint32_t i = from; i < to; i++) {
             uint64_t *slot = nigh__array_add(plain->context, centres, 1);
@@ -264,11 +264,11 @@ static bool follow(struct plain *plain, uint32_t node) {
     const uint32_t from = NIGH__ONCE(graph->edge_starts[node]);
     const uint32_t to = NIGH__ONCE(graph->edge_starts[node + 1]);
     if (from > to || to > graph->edge_count || to - from > graph->degree || to - from > NIGH__GRAPH_MAX_BLOCK)
-        return lies(plain, NIGH__GRAPH_EDGE_STARTS, node, "edges that cannot be");
+        return lies(plain, NIGH__GRAPH_EDGE_STARTS, node, "impossible edges");
     plain->answer->steps++;
     for (uint32_t i = from; i < to; i++) {
         const uint32_t other = NIGH__ONCE(graph->edges[i]);
-        if (other >= graph->nodes) return lies(plain, NIGH__GRAPH_EDGES, i, "a node that there is not");
+        if (other >= graph->nodes) return lies(plain, NIGH__GRAPH_EDGES, i, "a node that does not exist");
         if (!meet(plain, other, true)) return false;
     }
     return true;
@@ -386,7 +386,7 @@ static bool compare_sketches(struct plain *plain) {
         if (sketch_words == plain->words) plain->answer->whole++;
         if (distance > limit) continue;
         const uint32_t row = NIGH__ONCE(graph->order[node]);
-        if (row >= graph->nodes) return lies(plain, NIGH__GRAPH_ORDER, node, "a row that there is not");
+        if (row >= graph->nodes) return lies(plain, NIGH__GRAPH_ORDER, node, "a row that does not exist");
         plain->kept[plain->kept_count++] = (struct found){.node = node, .row = row, .distance = distance};
     }
     plain->waiting_count = 0;
@@ -465,7 +465,7 @@ static bool check_best(struct plain *plain) {
     for (size_t i = 0; i < plain->best.count; i++) {
         const uint64_t *row = plain->rows + (size_t)nigh__key_number(best[i]) * plain->words;
         if (distance_of(plain, row, 0, plain->words) != nigh__key_distance(best[i]))
-            return lies(plain, NIGH__GRAPH_SKETCHES, 0, "a sketch that is not of its signature");
+            return lies(plain, NIGH__GRAPH_SKETCHES, 0, "a sketch that does not match its signature");
         if (i > 0 && best[i - 1] == best[i]) return lies(plain, NIGH__GRAPH_ORDER, 0, "a row is there twice");
     }
     return true;

@@ -322,7 +322,7 @@ INLINE bool meet(struct walk *walk, const uint32_t *numbers, uint32_t count, enu
         const uint32_t node = NIGH__ONCE(numbers[i]);
         if (node >= all) {
             walk->count = met;
-            return lies(walk, section, first + i, "a node that there is not");
+            return lies(walk, section, first + i, "a node that does not exist");
         }
         uint64_t *word = &walk->met[node / 64];
         const uint64_t before = *word;
@@ -339,7 +339,7 @@ static bool meet_seed_list(struct walk *walk, uint64_t list) {
     const uint32_t from = NIGH__ONCE(graph->seed_starts[list]);
     const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
     if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
-        return lies(walk, NIGH__GRAPH_SEED_STARTS, list, "a list of seeds that cannot be");
+        return lies(walk, NIGH__GRAPH_SEED_STARTS, list, "an impossible list of seeds");
     if (!more_nodes(walk, to - from)) return false;
     return meet(walk, graph->seeds + from, to - from, NIGH__GRAPH_SEEDS, from);
 }
@@ -432,7 +432,7 @@ static bool follow(struct walk *walk, uint32_t place) {
     const uint32_t from = NIGH__ONCE(graph->edge_starts[node]);
     const uint32_t to = NIGH__ONCE(graph->edge_starts[node + 1]);
     if (from > to || to > graph->edge_count || to - from > graph->degree || to - from > NIGH__GRAPH_MAX_BLOCK)
-        return lies(walk, NIGH__GRAPH_EDGE_STARTS, node, "edges that cannot be");
+        return lies(walk, NIGH__GRAPH_EDGE_STARTS, node, "impossible edges");
     walk->steps++;
     return more_nodes(walk, to - from) && meet(walk, graph->edges + from, to - from, NIGH__GRAPH_EDGES, from);
 }
@@ -534,7 +534,7 @@ INLINE bool keep(struct walk *walk, uint32_t place, uint32_t distance) {
     struct kept *kept = &walk->kept;
     const uint32_t node = walk->nodes[place];
     const uint32_t row = NIGH__ONCE(walk->graph->order[node]);
-    if (row >= walk->graph->nodes) return lies(walk, NIGH__GRAPH_ORDER, node, "a row that there is not");
+    if (row >= walk->graph->nodes) return lies(walk, NIGH__GRAPH_ORDER, node, "a row that does not exist");
     ask_for(walk->rows + (size_t)row * walk->words + walk->known, (walk->words - walk->known) * sizeof(uint64_t));
     kept->places[kept->count] = place;
     kept->rows[kept->count] = row;
@@ -629,7 +629,7 @@ static bool check_best(struct walk *walk) {
         else
             (void)weigh(walk, walk->query->planes, walk->rows, walk->words, &row, 1, &distance);
         if (distance != nigh__key_distance(best[i]))
-            return lies(walk, NIGH__GRAPH_SKETCHES, 0, "a sketch that is not of its signature");
+            return lies(walk, NIGH__GRAPH_SKETCHES, 0, "a sketch that does not match its signature");
         if (i > 0 && best[i - 1] == best[i]) return lies(walk, NIGH__GRAPH_ORDER, 0, "a row is there twice");
     }
     return true;

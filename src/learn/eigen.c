@@ -43,7 +43,7 @@ nigh_status nigh__eigen_all(const nigh_context *context, uint32_t order, double 
     if (order == 0 || order > NIGH__EIGEN_MAX_DENSE)
         return nigh__fail(error, NIGH_EINVAL, "no eigenvectors of a dense matrix of order %u", order);
     if (!all_finite(matrix, (size_t)order * order))
-        return nigh__fail(error, NIGH_ECORRUPT, "a matrix holds what is no number");
+        return nigh__fail(error, NIGH_ECORRUPT, "a matrix holds a value that is not a number");
     size_t n = order, work_length = 1 + 6 * n + 2 * n * n, whole_length = 3 + 5 * n;
     double *work = nigh__alloc_large(context, work_length, sizeof *work);
     int *whole = nigh__alloc(context, whole_length, sizeof *whole);

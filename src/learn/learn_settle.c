@@ -34,7 +34,7 @@ static bool is_lambda(double lambda) { return lambda > 0 || lambda == (double)NI
 
 static nigh_status check_numbers(const nigh_learn_options *options, nigh_error *error) {
     if (nigh_learn_method_name(options->method) == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "there is no method of learning of number %d", (int)options->method);
+        return nigh__fail(error, NIGH_EINVAL, "there is no learning method %d", (int)options->method);
     if (options->width_bits > NIGH__MODEL_MAX_BITS)
         return nigh__fail(error, NIGH_EINVAL, "a width of %u bits; a model has 1 to %u", options->width_bits,
                           NIGH__MODEL_MAX_BITS);

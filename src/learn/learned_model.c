@@ -30,7 +30,7 @@ static nigh_status learn(const struct nigh__lesson *lesson, struct nigh__learned
     case NIGH_LEARN_KLSH:
         return nigh__learn_klsh(lesson, out, error);
     }
-    return nigh__fail(error, NIGH_EINVAL, "there is no method of learning of number %d", (int)lesson->options->method);
+    return nigh__fail(error, NIGH_EINVAL, "there is no learning method %d", (int)lesson->options->method);
 }
 
 static bool all_finite(const double *numbers, size_t count) {
@@ -70,7 +70,7 @@ nigh_status nigh__learn_lesson(const struct nigh__lesson *lesson, struct nigh__l
     nigh_status status = learn(lesson, out, error);
     if (status == NIGH_OK && !is_finite(lesson, out)) {
         const nigh_learn_method method = lesson->options->method;
-        status = nigh__fail(error, NIGH_ECORRUPT, "learning by %s went astray, to numbers without bounds: %s",
+        status = nigh__fail(error, NIGH_ECORRUPT, "learning by %s diverged, to numbers without bounds: %s",
                             nigh_learn_method_name(method), what_to_change(method));
     }
     if (status != NIGH_OK) nigh__learned_release(lesson->context, out);

@@ -142,7 +142,7 @@ static nigh_status check_labels(const struct nigh__pupils *pupils, nigh_error *e
                           pupils->with_label);
     if (pupils->class_sizes[pupils->largest_class] == pupils->with_label)
         return nigh__fail(error, NIGH_EINVAL,
-                          "every labelled document has the label '%.80s', so that none are to be told apart", largest);
+                          "every labelled document has the label '%.80s', so there is nothing to tell apart", largest);
     return NIGH_OK;
 }
 

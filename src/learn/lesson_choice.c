@@ -248,7 +248,7 @@ static nigh_status score_and_take(const struct nigh__pupils *pupils, const nigh_
     }
     if (candidates == 0)
         return nigh__fail(error, NIGH_EINVAL,
-                          "no feature is in %u %sdocuments or more: there are too few of them, or lower min_documents",
+                          "no feature is in %u %sdocuments or more: give more documents, or lower min_documents",
                           options->min_documents, postings->by_label ? "labelled " : "");
     nigh_status status = NIGH_OK;
     if (postings->by_label) status = score_by_classes(pupils, options, postings, scores, error);

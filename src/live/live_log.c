@@ -23,7 +23,7 @@ nigh_status nigh__live_add(nigh_live *live, const nigh_document *document, nigh_
     nigh_status status = NIGH_OK;
     if (document->id != NULL) status = nigh__live_has_id(live, document->id, document->id_length, &taken, error);
     if (status == NIGH_OK && taken)
-        status = nigh__fail_at(error, NIGH_EEXISTS, live->path, NIGH_NO_OFFSET, "a document '%s' is there already",
+        status = nigh__fail_at(error, NIGH_EEXISTS, live->path, NIGH_NO_OFFSET, "a document '%s' already exists",
                                nigh__shown(document->id, document->id_length).text);
     if (status == NIGH_OK) status = begin_log(live, error);
     if (status == NIGH_OK) status = nigh__log_add(live->log, document, error);

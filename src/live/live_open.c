@@ -49,7 +49,7 @@ static nigh_status set_up_signing(nigh_live *live, nigh_error *error) {
     const struct nigh__signer_plan *plan = nigh__signer_plan(live->signer);
     if (plan->split != NIGH_SPLIT_NONE)
         return nigh__fail_at(error, NIGH_EINVAL, live->path, NIGH_NO_OFFSET,
-                             "holds passages of documents, and these are found or added whole");
+                             "holds passages, and find-or-add takes whole documents");
     live->info.texts = 1;
     live->info.width_bits = plan->width_bits;
     live->info.threshold = plan->threshold / 1000.0;
@@ -67,7 +67,7 @@ static nigh_status set_radius(nigh_live *live, nigh_error *error) {
     if (live->info.radius != NIGH_ALL) return NIGH_OK;
     return nigh__because(error, NIGH_REASON_NEEDS_RADIUS,
                          nigh__fail_at(error, NIGH_EINVAL, live->path, NIGH_NO_OFFSET,
-                                       "holds signatures of which nobody says how near the same ones are"));
+                                       "holds signatures of your own, which have no default radius"));
 }
 
 static nigh_status open_writer(nigh_live *live, nigh_error *error) {

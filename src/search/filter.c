@@ -92,7 +92,7 @@ nigh_status nigh_filter_new(const nigh_collection *collection, const nigh_search
     *out = NULL;
     nigh_status status = nigh__options_copy(&nigh__search_options_shape, &chosen, options, error);
     if (status == NIGH_OK && chosen.filter != NULL)
-        status = nigh__fail(error, NIGH_EINVAL, "a filter is made of what is asked for, not of a filter");
+        status = nigh__fail(error, NIGH_EINVAL, "a filter cannot be made from another filter");
     if (status != NIGH_OK) return status;
     nigh_filter *filter = nigh__alloc_zero(collection->context, 1, sizeof *filter);
     if (filter == NULL) return nigh__no_memory(error, "for the documents to look among");

@@ -553,7 +553,7 @@ static nigh_status choose_filter(struct search *search, nigh_error *error) {
     if (options->filter == NULL)
         return nigh__filter_init(&search->own_filter, search->collection, &search->options, error);
     if (options->among != NULL || options->allow != NULL || options->where != NULL)
-        return nigh__fail(error, NIGH_EINVAL, "a filter goes without among, allow and where, of which it is made");
+        return nigh__fail(error, NIGH_EINVAL, "give a filter, or among, allow and where, but not both");
     if (options->filter->collection != search->collection)
         return nigh__fail(error, NIGH_EINVAL, "the filter is of another collection, or of another opening of it");
     return NIGH_OK;

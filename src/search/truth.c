@@ -222,7 +222,7 @@ static nigh_status counts_sound(const nigh_eval_truth *truth, const nigh_collect
         for (uint32_t i = 0; i < truth->counts[q]; i++) {
             const nigh_match *match = &truth->matches[q * truth->k + i];
             if (match->document >= collection->documents || match->distance > collection->width_bits)
-                return corrupt(path, sizeof(struct header), "a match that cannot be", error);
+                return corrupt(path, sizeof(struct header), "an impossible match", error);
         }
     }
     return NIGH_OK;

@@ -375,7 +375,7 @@ static nigh_status nothing_to_choose(const struct tune *tune, nigh_error *error)
     if (limit != 0 && tune->rows_bytes > limit)
         return nigh__fail(error, NIGH_ENOTFOUND, "%llu bytes of memory are too few: the signatures alone take %llu",
                           (unsigned long long)limit, (unsigned long long)tune->rows_bytes);
-    return nigh__fail(error, NIGH_ENOTFOUND, "there is no way to search this collection of those that are allowed");
+    return nigh__fail(error, NIGH_ENOTFOUND, "none of the allowed ways can search this collection");
 }
 
 /* Chooses, and measures what was chosen on the other half.  False in *sound where that says that it is not enough. */

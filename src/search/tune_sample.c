@@ -25,9 +25,9 @@ static nigh_status options_check(const nigh_tune_options *options, nigh_error *e
         if (!(shares[i] >= 0 && shares[i] <= 1))
             return nigh__fail(error, NIGH_EINVAL, "targets of recall and CDR are from 0 to 1");
     if (!(options->seconds >= 0 && options->seconds < 1e9))
-        return nigh__fail(error, NIGH_EINVAL, "there is no such time for a query");
+        return nigh__fail(error, NIGH_EINVAL, "the time for a query is out of range");
     if (options->masks != NULL && options->queries == NULL)
-        return nigh__fail(error, NIGH_EINVAL, "there are masks, and no queries of which they are");
+        return nigh__fail(error, NIGH_EINVAL, "there are masks, but no queries that they belong to");
     return NIGH_OK;
 }
 

@@ -83,24 +83,25 @@ static bool measures_sound(const struct tuning_file *file) {
 
 static struct objection object_to(const struct tuning_file *file) {
     const bool zeros = (file->zeros[0] | file->zeros[1] | file->zeros[2]) == 0;
-    if (file->asked > NIGH_TUNED_RANKED) return (struct objection){AT(asked), "there are no such queries"};
-    if (!method_known(file)) return (struct objection){AT(method), "there is no such method to search by"};
+    if (file->asked > NIGH_TUNED_RANKED) return (struct objection){AT(asked), "an unknown kind of queries"};
+    if (!method_known(file)) return (struct objection){AT(method), "an unknown search method"};
     if (file->k < 1 || file->k > NIGH__MAX_TUNED_K) return (struct objection){AT(k), "k is out of range"};
     if (!usual_or(file->breadth, 0, NIGH_MAX_SLICE_WIDTH))
         return (struct objection){AT(breadth), "the breadth is out of range"};
     if (file->candidates == 0) return (struct objection){AT(candidates), "no candidates"};
     if (!usual_or(file->sketch_bits, 64, 256) || (file->sketch_bits != NIGH__UNSET && file->sketch_bits % 64 != 0))
-        return (struct objection){AT(sketch_bits), "there are no sketches of such a width"};
+        return (struct objection){AT(sketch_bits), "the width of sketches is out of range"};
     if (!usual_or(file->effort, 1, MAX_EFFORT)) return (struct objection){AT(effort), "the effort is out of range"};
-    if (file->probe > NIGH_PROBE_DIRECTED) return (struct objection){AT(probe), "there is no such way to probe"};
+    if (file->probe > NIGH_PROBE_DIRECTED) return (struct objection){AT(probe), "an unknown way to probe"};
     if (file->probe == NIGH_PROBE_DIRECTED && file->breadth != NIGH__UNSET)
         return (struct objection){AT(breadth), "directed probes have no breadth"};
-    if (file->slice_width > NIGH_MAX_SLICE_WIDTH) return (struct objection){AT(slice_width), "slices are not so wide"};
+    if (file->slice_width > NIGH_MAX_SLICE_WIDTH)
+        return (struct objection){AT(slice_width), "the width of slices is out of range"};
     if (!is_share(file->targets[0]) || !is_share(file->targets[1]) || !is_time(file->targets[2]))
         return (struct objection){AT(targets), "a target is out of range"};
     if (!measures_sound(file)) return (struct objection){AT(recall), "a measure is out of range"};
-    if (!slack_known(file)) return (struct objection){AT(slack), "there is no such slack"};
-    if (!zeros) return (struct objection){AT(zeros), "what must be zero is not"};
+    if (!slack_known(file)) return (struct objection){AT(slack), "the slack is out of range"};
+    if (!zeros) return (struct objection){AT(zeros), "a byte that must be zero is not"};
     return (struct objection){0, NULL};
 }
 

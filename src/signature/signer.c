@@ -45,9 +45,9 @@ int nigh_signer_needs_vocabulary(const nigh_signer_options *options) {
 
 static nigh_status check_scheme(const nigh_signer_options *options, nigh_error *error) {
     if ((unsigned)options->scheme > NIGH_SCHEME_LEARNED)
-        return nigh__fail(error, NIGH_EINVAL, "there is no scheme of number %d", (int)options->scheme);
+        return nigh__fail(error, NIGH_EINVAL, "there is no scheme %d", (int)options->scheme);
     if ((unsigned)options->weights > NIGH_WEIGHTS_LIKELIHOOD)
-        return nigh__fail(error, NIGH_EINVAL, "there are no weights of number %d", (int)options->weights);
+        return nigh__fail(error, NIGH_EINVAL, "there is no kind of weights %d", (int)options->weights);
     if (options->scheme == NIGH_SCHEME_MINHASH && options->weights != NIGH_WEIGHTS_AUTO)
         return nigh__fail(error, NIGH_EINVAL, "minhash takes a set of features and knows no weights");
     if (options->scheme == NIGH_SCHEME_LEARNED && options->weights != NIGH_WEIGHTS_AUTO &&
@@ -62,7 +62,7 @@ static nigh_status check_scheme(const nigh_signer_options *options, nigh_error *
 
 static nigh_status plan_split(const nigh_signer_options *options, struct nigh__signer_plan *plan, nigh_error *error) {
     if ((unsigned)options->split > NIGH_SPLIT_HARD)
-        return nigh__fail(error, NIGH_EINVAL, "there is no way of splitting of number %d", (int)options->split);
+        return nigh__fail(error, NIGH_EINVAL, "there is no way of splitting %d", (int)options->split);
     plan->split = options->split;
     if (plan->split == NIGH_SPLIT_NONE) return NIGH_OK;
     plan->max_terms = options->max_terms == 0 ? 256 : options->max_terms;

@@ -27,8 +27,7 @@ static nigh_status check_probe(const nigh_search_options *options, nigh_error *e
         return nigh__fail(error, NIGH_EINVAL, "directed probes have no breadth");
     if (options->stop != NIGH_STOP_BREADTH || options->k == NIGH_ALL)
         return nigh__fail(error, NIGH_EINVAL,
-                          "directed probes find some that are near and prove nothing: not for certain answers, nor "
-                          "for all within a radius");
+                          "directed probes prove nothing: they cannot give certain answers, or all within a radius");
     if (options->method == NIGH_SEARCH_SLICES_PLAIN)
         return nigh__fail(error, NIGH_EINVAL, "the papers' search of slice lists knows no directed probes");
     if (!nigh__ranks_plainly(options))

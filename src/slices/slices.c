@@ -170,7 +170,7 @@ static nigh_status compare_add(void *user, const uint32_t *numbers, size_t count
     comparison->done += same;
     if (same == count) return NIGH_OK;
     return nigh__sidecar_corrupt(comparison->slices.sidecar, NIGH__SECTION_SLICE_LISTS, comparison->done,
-                                 sizeof *numbers, "a list is not that of the signatures", error);
+                                 sizeof *numbers, "a list does not match the signatures", error);
 }
 
 nigh_status nigh__slices_check(const struct nigh__segment *segment, struct nigh__progress *progress,

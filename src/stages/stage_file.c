@@ -170,10 +170,11 @@ static nigh_status read_header(struct nigh__stage_reader *reader, uint8_t *heade
                                nigh_error *error) {
     nigh_status status = nigh__file_length(&reader->file, length, error);
     if (status != NIGH_OK) return status;
-    if (*length < HEADER_BYTES) return fail(reader, NIGH_EFORMAT, 0, "is no file of a stage", error);
+    if (*length < HEADER_BYTES) return fail(reader, NIGH_EFORMAT, 0, "is not a file of a stage", error);
     status = nigh__file_read(&reader->file, 0, header, HEADER_BYTES, error);
     if (status != NIGH_OK) return status;
-    if (memcmp(header, magic, sizeof magic) != 0) return fail(reader, NIGH_EFORMAT, 0, "is no file of a stage", error);
+    if (memcmp(header, magic, sizeof magic) != 0)
+        return fail(reader, NIGH_EFORMAT, 0, "is not a file of a stage", error);
     if (nigh__load32(header + 8) != NIGH__STAGE_VERSION)
         return nigh__fail_at(error, NIGH_EVERSION, reader->file.path, 8, "is of version %u; this one knows %u",
                              nigh__load32(header + 8), NIGH__STAGE_VERSION);

@@ -114,7 +114,8 @@ static nigh_status print_input(const char *path, struct nigh__input_print *out, 
     *out = (struct nigh__input_print){.path = nigh__hash(path, strlen(path))};
     if (S_ISDIR(found.st_mode)) return NIGH_OK;
     if (!S_ISREG(found.st_mode))
-        return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET, "can be read once only; stages read it thrice");
+        return nigh__fail_at(error, NIGH_EINVAL, path, NIGH_NO_OFFSET,
+                             "can be read only once; stages read it three times");
     out->kind = 1;
     out->bytes = (uint64_t)found.st_size;
     out->seconds = (uint64_t)found.st_mtim.tv_sec;
@@ -273,7 +274,7 @@ static nigh_status load_facts(nigh_staged *staged, struct nigh__stage_reader *re
         words != nigh__stage_words(reader, INPUTS) ||
         facts[NOTE_BYTES] / sizeof(uint64_t) > nigh__stage_words(reader, NOTE) ||
         facts[NOTE_BYTES] > nigh__stage_words(reader, NOTE) * sizeof(uint64_t))
-        return nigh__fail_at(error, NIGH_ECORRUPT, reader->file.path, NIGH_NO_OFFSET, "is no plan that makes sense");
+        return nigh__fail_at(error, NIGH_ECORRUPT, reader->file.path, NIGH_NO_OFFSET, "is not a valid plan");
     staged->secret = facts[SECRET];
     staged->shards = (uint32_t)facts[SHARDS];
     staged->options_print = facts[OPTIONS_PRINT];

@@ -99,11 +99,12 @@ static nigh_status check_lost(const struct signing *signing, nigh_error *error) 
     const uint64_t lost = signing->info[NIGH__SIGN_LOST];
     const nigh_text_reader_options *reading = signing->staged->reading;
     if (lost == 0 || (reading != NULL && reading->allow_loss > 0)) return NIGH_OK;
-    return nigh__because(error, NIGH_REASON_LOST_INPUT,
-                         nigh__fail(error, NIGH_ECORRUPT,
-                                    "%llu records of the inputs of shard %u/%u would be missing, being too large, cut "
-                                    "off, damaged or not to be read",
-                                    (unsigned long long)lost, signing->shard, signing->staged->shards));
+    return nigh__because(
+        error, NIGH_REASON_LOST_INPUT,
+        nigh__fail(
+            error, NIGH_ECORRUPT,
+            "%llu records of the inputs of shard %u/%u would be missing: too large, cut off, damaged or unreadable",
+            (unsigned long long)lost, signing->shard, signing->staged->shards));
 }
 
 static nigh_status sign_inputs(struct signing *signing, nigh_dedup *dedup, nigh_error *error) {

@@ -133,7 +133,7 @@ nigh_status nigh__staged_nonsense(const nigh_staged *staged, nigh_stage stage, u
     char name[64];
     (void)staged;
     (void)snprintf(name, sizeof name, "%s-%u", stages[stage].name, shard);
-    return nigh__fail_at(error, NIGH_ECORRUPT, name, NIGH_NO_OFFSET, "has numbers that make no sense");
+    return nigh__fail_at(error, NIGH_ECORRUPT, name, NIGH_NO_OFFSET, "has invalid numbers");
 }
 
 nigh_status nigh__staged_sorter(const nigh_staged *staged, uint32_t words, uint32_t key_words, bool unique,

@@ -51,7 +51,7 @@ static nigh_status make(nigh_task *task, const nigh_dedup_options *options, cons
 nigh_status nigh_task_new(nigh_context *context, nigh_task_kind kind, const nigh_dedup_options *options,
                           const nigh_task_options *task_options, nigh_task **out, nigh_error *error) {
     *out = NULL;
-    if ((unsigned)kind >= WORKS) return nigh__fail(error, NIGH_EINVAL, "there is no task of number %d", (int)kind);
+    if ((unsigned)kind >= WORKS) return nigh__fail(error, NIGH_EINVAL, "there is no task %d", (int)kind);
     nigh_task *task = nigh__alloc_zero(context, 1, sizeof *task);
     if (task == NULL) return nigh__no_memory(error, "for a task");
     task->context = context;

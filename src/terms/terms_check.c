@@ -52,7 +52,7 @@ static struct finding walk_blocks(const struct nigh__terms_group_file *group) {
         return found(NIGH__TERMS_FIRST_BLOCKS, group->header.documents, "blocks that belong to no document");
     return most == group->figures.most_blocks
                ? nothing
-               : found(NIGH__TERMS_FIGURES, 0, "the most blocks of a document are others");
+               : found(NIGH__TERMS_FIGURES, 0, "the largest number of blocks of a document is wrong");
 }
 
 /* The last blocks say the same as the first ones. */
@@ -63,7 +63,7 @@ static struct finding walk_last_blocks(const struct nigh__terms_group_file *grou
         while (document < group->header.documents && group->shown.first_blocks[document + 1] <= block) document++;
         const bool last = document < group->header.documents && group->shown.first_blocks[document + 1] == block + 1;
         if ((bits[block / 8] >> block % 8 & 1) != last)
-            return found(NIGH__TERMS_LAST_BLOCKS, block / 8, "another last block of a document");
+            return found(NIGH__TERMS_LAST_BLOCKS, block / 8, "the last block of a document is wrong");
     }
     return nothing;
 }
@@ -150,7 +150,8 @@ static struct finding walk_rows(const struct nigh__terms_group_file *group) {
             set += (uint64_t)__builtin_popcountll(word);
         }
     }
-    return set == group->figures.set_bits ? nothing : found(NIGH__TERMS_FIGURES, 0, "the bits that are set are others");
+    return set == group->figures.set_bits ? nothing
+                                          : found(NIGH__TERMS_FIGURES, 0, "the number of bits that are set is wrong");
 }
 
 /* ------------------------------------------------------------------- whole -- */

@@ -180,7 +180,7 @@ static nigh_status read_figures(const struct nigh__file *file, struct nigh__term
                        (figures->most_blocks == 0) == (group->header.blocks == 0) &&
                        figures->set_bits / group->header.filter_bits <= group->header.blocks && figures->zero[0] == 0 &&
                        figures->zero[1] == 0 && figures->zero[2] == 0;
-    return sound ? NIGH_OK : nigh__terms_corrupt(group, NIGH__TERMS_FIGURES, 0, "figures that cannot be", error);
+    return sound ? NIGH_OK : nigh__terms_corrupt(group, NIGH__TERMS_FIGURES, 0, "impossible figures", error);
 }
 
 /* Path i is bytes[begin i .. begin i + 1), the last of which is zero. */

@@ -140,7 +140,7 @@ static nigh_status inputs_are_new(const struct indexing *indexing, const nigh_te
         if (inputs_equal(indexing, nigh__terms_group(terms, i)))
             return nigh__because(error, NIGH_REASON_INPUTS_THERE,
                                  nigh__fail_at(error, NIGH_EEXISTS, indexing->path, NIGH_NO_OFFSET,
-                                               "has these inputs already, as they are now"));
+                                               "has these inputs already, unchanged"));
     return NIGH_OK;
 }
 

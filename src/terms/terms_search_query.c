@@ -135,9 +135,10 @@ static char foreign_syntax(struct word word) {
 
 static nigh_status word_check(const struct parsing *parsing, struct word word) {
     if (has_quote(word))
-        return nigh__fail(parsing->error, NIGH_EINVAL,
-                          "%.*s: phrases cannot be asked for, since places of words are not kept; leave out the quotes",
-                          shown(word), word.text);
+        return nigh__fail(
+            parsing->error, NIGH_EINVAL,
+            "%.*s: phrases cannot be found, because positions of words are not kept; leave out the quotes", shown(word),
+            word.text);
     const char syntax = foreign_syntax(word);
     if (syntax == '\0') return NIGH_OK;
     return nigh__fail(parsing->error, NIGH_EINVAL,
@@ -180,11 +181,12 @@ static nigh_status choice_end(struct parsing *parsing) {
     if (parsing->joined) return nigh__fail(parsing->error, NIGH_EINVAL, "'AND' needs words on both sides");
     if (parsing->seen == 0) return nigh__fail(parsing->error, NIGH_EINVAL, "'OR' needs words on both sides");
     if (choice.terms == 0 && parsing->minus)
-        return nigh__fail(parsing->error, NIGH_EINVAL,
-                          "beside words that must not be there a query needs one that must, and that is kept");
+        return nigh__fail(
+            parsing->error, NIGH_EINVAL,
+            "beside words that must not be there, a query needs one that must be there, and that is kept");
     if (choice.terms == 0)
         return nigh__fail(parsing->error, NIGH_EINVAL,
-                          "no word of the query, or of one side of an 'OR', is kept: they are stop words or no words");
+                          "no word of the query, or of one side of an 'OR', is kept: all are stop words, or not words");
     struct nigh__query_choice *place = nigh__array_add(query->context, &query->choices, 1);
     if (place == NULL) return nigh__no_memory(parsing->error, "for a query");
     *place = choice;

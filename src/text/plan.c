@@ -19,7 +19,7 @@ static nigh_status plan_kind(const nigh_signer_options *options, struct nigh__fe
     uint32_t length = options->feature_length;
     uint32_t most = kind == NIGH_FEATURES_NGRAMS ? NIGH__MAX_NGRAM : kind == NIGH_FEATURES_CHARS ? NIGH__MAX_CHARS : 0;
     if (kind != NIGH_FEATURES_WORDS && kind != NIGH_FEATURES_NGRAMS && kind != NIGH_FEATURES_CHARS)
-        return nigh__fail(error, NIGH_EINVAL, "there are no features of number %d", (int)kind);
+        return nigh__fail(error, NIGH_EINVAL, "there is no kind of features %d", (int)kind);
     if (length > most) {
         if (most == 0) return nigh__fail(error, NIGH_EINVAL, "words have no length to choose");
         return nigh__fail(error, NIGH_EINVAL, "features of %u are too long; at most %u", length, most);

@@ -57,7 +57,7 @@ same all.hex single.hex
 
 # An id that is there with other bits: nothing of signatures is added.
 printf 'n\t0f0f0f0f0f0f0f0f\na\tf0f0f0f0f0f0f0f0\n' > clash.hex
-expect_unchanged c.nigh 2 '' "nigh: the id 'a' is there already; nothing was added" \
+expect_unchanged c.nigh 2 '' "nigh: the id 'a' already exists; nothing was added" \
     -- "$NIGH" against -r 3 --add c.nigh clash.hex
 
 # More than a thousand equal ones whose first repeats an earlier one: all of them do.
@@ -83,7 +83,7 @@ printf 'far\tffffffffffffffff\n' | "$NIGH" index -q far.nigh -
 expect 0 ANY ANY -- "$NIGH" against -r 3 --stats s.json far.nigh two.hex
 [[ $(wc -l < .out) == 3002 ]] || fail "$(wc -l < .out) matches"
 contains s.json '"untold":3000'
-contains .err '3,000 more matches are not told'
+contains .err '3,000 more matches are not listed'
 
 # ------------------------------------------------------------------- methods --
 
@@ -174,7 +174,7 @@ for scheme in simhash minhash; do # by bits alone
     "$NIGH" index -q --scheme $scheme "${bits_alone[@]}" $scheme.nigh old.jsonl || fail index
     expect_unchanged $scheme.nigh 0 $'copy\tone\t0\tcollection\nagain\tfresh\t0\tinput' '' \
         -- "$NIGH" against -q --output tsv $scheme.nigh new.jsonl
-    expect 0 ANY "nigh: not added: the id 'two' is there already
+    expect 0 ANY "nigh: not added: the id 'two' already exists
 4 documents against 2 of '$scheme.nigh' within $([[ $scheme == simhash ]] && echo 3 || echo 36) bits: 1 there, 1 repeats an earlier one of the input, 2 new, 1 added; all within them (scan), texts not verified; # s (#/s)" \
         -- "$NIGH" against --add --new fresh.txt $scheme.nigh new.jsonl
     expect 0 '' '' -- "$NIGH" check -q $scheme.nigh
@@ -263,7 +263,7 @@ for place in crowd.nigh copies.chunks; do
     expect 0 ANY ANY -- "$NIGH" against -r "$([[ $place == crowd.nigh ]] && echo 3 || echo 64)" --max-matches 1000 \
         --output tsv --stats s.json $place many.hex
     [[ $(wc -l < .out) == 40000 ]] || fail "$(wc -l < .out) matches"
-    contains .err 'not told: of each document the nearest are, up to --max-matches'
+    contains .err 'not listed: of each document the nearest are, up to --max-matches'
 done
 contains s.json '"untold":1'
 
@@ -280,7 +280,7 @@ try 'nigh against --help'" -- "$NIGH" against -r 3 --method tables --blocks 4 c.
 expect 2 '' "nigh against: '--first' is now '--find first'
 try 'nigh against --help'" -- "$NIGH" against -r 3 --first c.nigh new.hex
 expect 2 '' ANY -- "$NIGH" against -r 3 --find some c.nigh new.hex
-expect 2 '' "nigh: 1 of 4 blocks find all within 3 bits, not 5: ask for a radius up to 3, or permit that what is farther may be missed (approximate)
+expect 2 '' "nigh: 1 of 4 blocks find all within 3 bits, not 5: ask for a radius up to 3, or allow it to miss some that are farther (approximate)
 nigh: give more --blocks, a smaller --radius, or --approximate, which may miss some" \
     -- "$NIGH" against -r 5 --find any --method tables --blocks 4 --leading 1 c.nigh new.hex
 for method in scan tables auto; do

@@ -101,7 +101,7 @@ print(len(data) - 5 - data.rfind(b"NGRD"))')"' bytes at its end were never ackno
 log=$(echo q.nigh/log-*)
 printf X | dd of="$log" bs=1 seek=1000 conv=notrunc status=none
 expect_unchanged q.nigh 2 '' ANY -- "$NIGH" against -q --add --stream q.nigh /dev/null
-grep -q "'$log', offset [0-9]*: a record is damaged that was on the disk before later ones were written; 'nigh check --repair' saves the others" .err ||
+grep -q "'$log', offset [0-9]*: a damaged record, which was on the disk before later ones were written; 'nigh check --repair' saves the others" .err ||
     fail "the offset is not told: $(cat .err)"
 expect 2 '' ANY -- "$NIGH" check -q q.nigh
 expect 0 '' ANY -- "$NIGH" check -q --repair q.nigh
@@ -125,7 +125,7 @@ expect 0 '{"id":"p","new":true,"cluster":"p"}
 {"id":"q","new":false,"match":"p","distance":1,"cluster":"p"}
 {"id":"r","new":true,"cluster":"r"}
 {"line":4,"error":"'"'z'"' in column 1 is not a hex digit"}
-{"id":"p","new":true,"added":false,"why":"the id is there already"}' '' \
+{"id":"p","new":true,"added":false,"why":"the id already exists"}' '' \
     -- "$NIGH" against -q --add --stream --bits 64 --format hex --radius 3 h.nigh rows.hex
 expect 2 '' ANY -- "$NIGH" against -q --add --stream h.nigh rows.hex # without a radius
 

@@ -31,7 +31,7 @@ contains .err "nigh: the documents are in 'documents.nigh': 0 were added, it now
 expect 3 '' ANY -- "$NIGH" terms index documents.terms documents.jsonl --stats /dev/full
 contains .err "nigh: the documents are in 'documents.terms': 3 were added, it now has 3"
 expect 2 '' ANY -- "$NIGH" terms index documents.terms documents.jsonl
-contains .err "'documents.terms': has these inputs already, as they are now; --again adds them once more"
+contains .err "'documents.terms': has these inputs already, unchanged; --again adds them once more"
 expect 0 '' ANY -- "$NIGH" terms index documents.terms documents.jsonl --again
 contains .err 'which now has 6'
 echo '{"id":"d4","text":"more"}' >> documents.jsonl

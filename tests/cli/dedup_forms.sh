@@ -75,7 +75,7 @@ expect 0 '' '' -- "$NIGH" dedup -q in.hex -o out.npy --report sig.html
 expect 0 ANY '' -- "$NIGH" dedup -q out.npy -o - --format npy
 # What has no place for ids is written without, which is said; what is named as compressed is refused.
 expect 0 '' ANY -- "$NIGH" dedup in.hex -o out.npy
-contains .err "warning: npy has no place for ids, so 'out.npy' is without them; take --clusters, or a name in .hex"
+contains .err "warning: npy has no place for ids, so 'out.npy' is without them; use --clusters, or a name ending in .hex"
 expect 0 '' ANY -- "$NIGH" dedup out.npy -o again.npy
 grep -q warning .err && fail 'a warning of ids where there are none'
 expect 2 '' "nigh dedup: signatures are not compressed; name 'out.gz' without its ending

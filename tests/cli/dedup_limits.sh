@@ -33,7 +33,7 @@ some=$(count pairs)
 [[ $some -gt 600 && $some -lt 5000 ]] || fail "$some pairs, with a limit of 2,000 to list only"
 [[ $(count pairs_cut) -gt 0 && $(count pairs_untold) == 741 ]] || fail "cut $(count pairs_cut), untold $(count pairs_untold)"
 [[ $((some + $(count pairs_cut) + 741)) -ge $all ]] || fail 'fewer are told of than are left out'
-contains .err '741 pairs of copies were left out: of many copies of one text only those with the first are told'
+contains .err '741 pairs of copies were left out: of many copies of one text only those with the first are listed'
 grep -q '^warning: up to [0-9,]* pairs of large groups were not looked at, so --pairs does not have all' .err ||
     fail "$(cat .err)"
 # What is listed is a part of all, in the same order.

@@ -62,7 +62,7 @@ wrong() {
         refused "$file" "is shard $((1 - ${file##*-}))/2, not ${file##*-}/2" "$next"
     fi
     head -c 40 sound > "$file"
-    refused "$file" 'is no file of a stage' "$next"
+    refused "$file" 'is not a file of a stage' "$next"
     head -c -8 sound > "$file"
     refused "$file" 'the index is not where it should be' "$next"
     cp sound "$file"

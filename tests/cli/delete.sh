@@ -36,7 +36,7 @@ expect 0 'c	e	0' '' -- bash -c "\"$NIGH\" pairs -q --radius 0 --output tsv c.nig
 
 # A deleted id is free again; --replace puts a new one in the place of what is there.
 printf 'a\t0000000000000001\nb\t0000000000000002\n' > again.hex
-expect 2 '' "nigh: 'again.hex', row 2: the id 'b' is there already, with another signature; nothing was added" -- "$NIGH" index c.nigh again.hex
+expect 2 '' "nigh: 'again.hex', row 2: the id 'b' already exists, with another signature; nothing was added" -- "$NIGH" index c.nigh again.hex
 "$NIGH" index -q --replace c.nigh again.hex || fail replace
 expect 0 'c	00000000000000ff
 e	00000000000000ff

@@ -53,10 +53,10 @@ expect_unchanged rows.nigh 2 '' "nigh: 'rows.nigh': the signatures were not made
 
 # Ids that are there already: skipped and said, or the end.
 printf '{"id":"gulls","text":"Gulls fly over the sea."}\n{"id":"dogs","text":"Other dogs."}\n{"id":"gulls","text":"Gulls again."}\n' > repeats.jsonl
-expect_unchanged c.nigh 2 '' "nigh: 'repeats.jsonl': the id 'dogs' is there already, with another text; nothing was added" \
+expect_unchanged c.nigh 2 '' "nigh: 'repeats.jsonl': the id 'dogs' already exists, with another text; nothing was added" \
     -- "$NIGH" index c.nigh --strict repeats.jsonl
-expect 0 '' "nigh: skipped: 'repeats.jsonl': the id 'dogs' is there already, with another text
-nigh: skipped: 'repeats.jsonl': the id 'gulls' is there already, with another text
+expect 0 '' "nigh: skipped: 'repeats.jsonl': the id 'dogs' already exists, with another text
+nigh: skipped: 'repeats.jsonl': the id 'gulls' already exists, with another text
 added 1 document (1 distinct) to 'c.nigh', which now has 7; # s (#/s); 2 ids are there with another text, and left out" \
     -- "$NIGH" index c.nigh repeats.jsonl --stats stats.json
 contains stats.json '"repeated_ids":2'

@@ -69,7 +69,7 @@ for list in 3-1 29 1,,2 x ''; do
     expect 2 '' "nigh eval nearest: --breadth takes numbers up to 28 such as 0,1,3 or 0-4, not '$list'
 try 'nigh eval nearest --help'" -- "$NIGH" eval nearest c.nigh --breadth "$list"
 done
-expect 2 '' "nigh eval nearest: there is no --breadth up to which --admit could be
+expect 2 '' "nigh eval nearest: no --breadth is as large as --admit
 try 'nigh eval nearest --help'" -- "$NIGH" eval nearest c.nigh --breadth 0,1 --admit 2
 for option in --certain "--budget all" "--probe ball" --no-cache; do
     expect 2 '' ANY -- "$NIGH" eval psm $option rows.u8bin

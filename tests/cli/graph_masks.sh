@@ -34,7 +34,7 @@ contains .out '"weights":false'
 contains .out '"graph_masked":true'
 expect 0 ANY ANY -- "$NIGH" check a.nigh
 expect_unchanged a.nigh 0 '' ANY -- "$NIGH" index a.nigh --graph
-contains .err 'graph is there already'
+contains .err 'graph already exists'
 
 # The same for any number of threads, later as with the documents, and from weights as from masks.  What is kept goes on
 # being kept.

@@ -33,15 +33,15 @@ expect_nothing_made() {
 printf 'c\t02\na\t03\n' > again.hex
 printf 'c\t02\nd\t03\nc\t04\n' > twice.hex
 printf 'c\t02\nd\t03\n' > fresh.hex
-expect_unchanged named.nigh 2 '' "nigh: 'again.hex', row 2: the id 'a' is there already, with another signature; nothing was added" \
+expect_unchanged named.nigh 2 '' "nigh: 'again.hex', row 2: the id 'a' already exists, with another signature; nothing was added" \
     -- "$NIGH" index named.nigh again.hex
-expect_unchanged named.nigh 2 '' "nigh: 'twice.hex', row 3: the id 'c' is there already, with another signature; nothing was added" \
+expect_unchanged named.nigh 2 '' "nigh: 'twice.hex', row 3: the id 'c' already exists, with another signature; nothing was added" \
     -- "$NIGH" index named.nigh twice.hex
-expect_unchanged named.nigh 2 '' "nigh: 'twice.hex', row 1: the id 'c' is there already; nothing was added" \
+expect_unchanged named.nigh 2 '' "nigh: 'twice.hex', row 1: the id 'c' already exists; nothing was added" \
     -- "$NIGH" index named.nigh fresh.hex twice.hex
-expect_nothing_made 2 '' "nigh: 'twice.hex', row 3: the id 'c' is there already, with another signature; nothing was added" \
+expect_nothing_made 2 '' "nigh: 'twice.hex', row 3: the id 'c' already exists, with another signature; nothing was added" \
     -- "$NIGH" index new.nigh twice.hex
-expect_unchanged named.nigh 2 '' "nigh: 'standard input', row 2: the id 'a' is there already, with another signature; nothing was added" \
+expect_unchanged named.nigh 2 '' "nigh: 'standard input', row 2: the id 'a' already exists, with another signature; nothing was added" \
     -- from again.hex "$NIGH" index named.nigh -
 
 # All have ids or none has.

@@ -19,7 +19,7 @@ contains s.json "\"column_bytes\":$(cat a.nigh/columns-* | wc -c)"
 [[ $(state a.nigh/segment-* a.nigh/manifest-*) == "$documents" ]] || fail 'documents have changed'
 expect 0 ANY ANY -- "$NIGH" check a.nigh
 expect_unchanged a.nigh 0 '' ANY -- "$NIGH" index a.nigh --columns
-contains .err 'columns are there already'
+contains .err 'columns already exist'
 
 # Others: with the documents, by other threads, and only for what is new.
 expect 0 '' ANY -- "$NIGH" index b.nigh small.npy --columns --threads 3

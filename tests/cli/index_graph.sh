@@ -19,7 +19,7 @@ contains s.json "\"graph_bytes\":$(cat a.nigh/graph-* | wc -c)"
 [[ $(state a.nigh/segment-* a.nigh/manifest-*) == "$documents" ]] || fail 'documents have changed'
 expect 0 ANY ANY -- "$NIGH" check a.nigh
 expect_unchanged a.nigh 0 '' ANY -- "$NIGH" index a.nigh --graph
-contains .err 'graph is there already'
+contains .err 'graph already exists'
 
 # Others: with the documents, by other threads, and only for what is new.
 expect 0 '' ANY -- "$NIGH" index b.nigh small.npy --graph --threads 3

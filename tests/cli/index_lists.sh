@@ -48,7 +48,7 @@ documents=$(state a.nigh/segment-* a.nigh/manifest-*)
 expect 0 '' ANY -- "$NIGH" index a.nigh --lists slices
 said 'slice lists: of 2 segments, 6.4 MB'
 [[ $(lists_of a.nigh) == 2 ]] || fail 'not all have lists'
-expect_unchanged a.nigh 0 '' 'slice lists are there already: of 2 segments, 6.4 MB' -- "$NIGH" index a.nigh --lists slices
+expect_unchanged a.nigh 0 '' 'slice lists already exist: of 2 segments, 6.4 MB' -- "$NIGH" index a.nigh --lists slices
 expect 0 '' ANY -- "$NIGH" index a.nigh --lists slices --slice-width 16 --stats s.json
 said 'slice lists: 16 slices of 16 bits, 13 MB'
 contains s.json "\"list_bytes\":$(list_bytes a.nigh)"

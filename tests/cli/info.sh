@@ -62,7 +62,7 @@ contains .out 'documents     300'
 newest=$(printf '%s\n' c.nigh/manifest-* | tail -1)
 cp "$newest" saved
 printf 'x' | dd of="$newest" bs=1 seek=40 conv=notrunc status=none
-expect 0 ANY "nigh: 'c.nigh': 1 newer manifest is unreadable; this is the state before; see 'nigh check'" -- "$NIGH" info c.nigh
+expect 0 ANY "nigh: 'c.nigh': 1 newer manifest is unreadable; this is the state before it; see 'nigh check'" -- "$NIGH" info c.nigh
 contains .out 'documents     3'
 cp saved "$newest"
 expect 0 ANY '' -- "$NIGH" info c.nigh

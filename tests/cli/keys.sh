@@ -35,7 +35,7 @@ expect 0 '' ANY -- "$NIGH" index made.nigh third.jsonl "${keys[@]}"
 grep -q 'read from' .err && fail 'the same keys are told as others'
 lines 40 50 > fourth.jsonl
 expect 0 '' ANY -- "$NIGH" index made.nigh fourth.jsonl --id-key uid --text-key title
-contains .err "the text is read from 'title', and of what is there was from 'body'; without --text-key and --id-key they are read alike"
+contains .err "the text is read from 'title', but that of the collection was read from 'body'; without --text-key and --id-key they are read alike"
 
 # So does nigh against.
 lines 50 60 > fifth.jsonl
@@ -58,7 +58,7 @@ expect 0 ANY '' -- "$NIGH" search -q made.nigh queries.jsonl -k 1 --output tsv "
 same by_kept .out
 sed 's/"body"/"words"/' queries.jsonl > words.jsonl
 expect 0 ANY ANY -- "$NIGH" search made.nigh words.jsonl -k 1 --output tsv --text-key title --text-key words
-contains .err "the text is read from 'words', and of what is there was from 'body'"
+contains .err "the text is read from 'words', but that of the collection was read from 'body'"
 same by_kept .out
 lines 100 150 > many.jsonl
 "$NIGH" index -q --scheme simhash tuned.nigh many.jsonl "${keys[@]}"

@@ -151,7 +151,7 @@ for command in 'sign' 'index bad.nigh' 'dedup -o bad.jsonl' 'terms index bad.ter
     for language in xx pl '' EN; do
         # shellcheck disable=SC2086
         expect 2 '' ANY -- "$NIGH" $command docs.jsonl --only-language "$language"
-        contains .err "documents in '$language' cannot be told from others; those in $codes can"
+        contains .err "the language '$language' cannot be recognised; these can: $codes"
     done
 done
 [[ ! -e bad.nigh && ! -e bad.jsonl && ! -e bad.terms && ! -e bad.model ]] || fail 'something was made'

@@ -67,7 +67,7 @@ find . -name '.nigh-new*' | grep . && fail 'something is left'
 expect 0 '' ANY -- "$NIGH" index wide.nigh docs.jsonl --bits 65536
 echo '{"id":"d4","text":"more words"}' > more.jsonl
 expect_unchanged wide.nigh 2 '' ANY -- "$NIGH" index wide.nigh more.jsonl
-contains .err 'signatures of 65536 bits (bits), above 16384; say it too, by --bits or --max-terms'
+contains .err 'signatures of 65536 bits (bits), above 16384; give --bits or --max-terms too, if you mean it'
 expect 0 '' ANY -- "$NIGH" index wide.nigh more.jsonl --bits 65536
 expect 0 '' ANY -- "$NIGH" index cut.nigh docs.jsonl --split hard --max-terms 1 --min-terms 1
 expect_unchanged cut.nigh 2 '' ANY -- "$NIGH" index cut.nigh more.jsonl
@@ -78,7 +78,7 @@ echo '{"id":"d5","text":"and other words"}' > fifth.jsonl
 for add in '' --add; do
     # shellcheck disable=SC2086 # nothing, or one word
     expect_unchanged wide.nigh 2 '' ANY -- "$NIGH" against $add -r 10 wide.nigh fifth.jsonl
-    contains .err "'wide.nigh': its scheme makes signatures of 65536 bits (bits), above 16384; say it too, by --bits or --max-terms"
+    contains .err "'wide.nigh': its scheme makes signatures of 65536 bits (bits), above 16384; give --bits or --max-terms too, if you mean it"
     # shellcheck disable=SC2086
     expect_unchanged cut.nigh 2 '' ANY -- "$NIGH" against $add -r 10 cut.nigh fifth.jsonl
     contains .err "'cut.nigh': its scheme makes 1024 bits of every 1 words (max-terms), above 512 bits a word"

@@ -28,7 +28,7 @@ expect 0 ANY ANY -- "$NIGH" check a.nigh
 expect 0 '' ANY -- "$NIGH" index none.nigh --lists tables --threads 3
 cmp -s a.nigh/tables-*1 none.nigh/tables-*1 || fail 'threads make other tables'
 expect_unchanged none.nigh 0 '' ANY -- "$NIGH" index none.nigh --lists tables
-contains .err 'tables are there already: '
+contains .err 'tables already exist: '
 
 # The answers of the scan, for any threads and batches, and it is said; without them a search says how to get some.
 for k in '' '-k 2'; do
@@ -51,7 +51,7 @@ expect 2 '' "nigh: 'none.nigh': its tables find all within 3 bits, not 4" -- "$N
 expect 2 '' "nigh: 'without.nigh': has no tables: add them ('nigh index COLLECTION --lists tables'), or search without ('--method auto')" \
     -- "$NIGH" search -r 3 --method tables without.nigh queries.npy
 expect 2 '' ANY -- "$NIGH" search --method tables none.nigh queries.npy
-contains .err 'tables find what is within a radius: one must be given'
+contains .err 'tables find all within a radius: give one'
 expect 0 '' ANY -- "$NIGH" index none.nigh --lists tables --blocks 6 --leading 2
 contains .err '15 tables, by which nothing within 4 bits is missed; '
 expect 0 ANY ANY -- "$NIGH" search -r 4 --output tsv none.nigh queries.npy
@@ -92,7 +92,7 @@ cut -f 1-3 .out | sort > got
 [[ $(comm -13 scan got | wc -l) == 0 ]] || fail 'sorted tables find what is not there'
 (($(wc -l < got) * 100 >= $(wc -l < scan) * 90)) || fail "sorted tables find $(wc -l < got) of $(wc -l < scan)"
 expect 2 '' ANY -- "$NIGH" search -r 3 --exact --method tables texts.nigh --format lines asked.txt
-contains .err 'not for certain answers'
+contains .err 'cannot give certain answers'
 
 # Damaged ones are told, and made anew by the same command; removed.
 printf 'x' | dd of="$(echo a.nigh/tables-*1)" bs=1 seek=9000 conv=notrunc status=none

@@ -35,17 +35,17 @@ echo 'rivers and mountains' | index files.nigh - --format plain
 
 # An id that is there with another text is said as such, also with --quiet; the same again is not.
 echo 'completely new content here' > folder/a.txt
-expect 0 '' "nigh: skipped: 'folder/a.txt': the id 'folder/a.txt' is there already, with another text" \
+expect 0 '' "nigh: skipped: 'folder/a.txt': the id 'folder/a.txt' already exists, with another text" \
     -- "$NIGH" index -q files.nigh folder
 expect 0 '' ANY -- "$NIGH" index files.nigh folder --stats stats.json
 contains .err '; 1 id is there with another text, and left out'
 contains stats.json '"changed_ids":1'
-expect 2 '' "nigh: 'folder/a.txt': the id 'folder/a.txt' is there already, with another text; nothing was added" \
+expect 2 '' "nigh: 'folder/a.txt': the id 'folder/a.txt' already exists, with another text; nothing was added" \
     -- "$NIGH" index --strict files.nigh folder
 printf 'a\t00\nb\t01\n' > ab.hex
 index ab.nigh ab.hex
 printf 'a\t05\n' > a.hex
-expect 2 '' "nigh: 'a.hex', row 1: the id 'a' is there already, with another signature; nothing was added" \
+expect 2 '' "nigh: 'a.hex', row 1: the id 'a' already exists, with another signature; nothing was added" \
     -- "$NIGH" index ab.nigh a.hex
 
 # Any bytes: none becomes another, and every form says which it is.

@@ -37,7 +37,7 @@ if grep -q tables .out; then fail 'tables of a radius beyond them'; fi
 # Who stops at a match compares less, the more so the more queries have one.
 compared() { "$NIGH" plan -q --default-costs --output tsv -n 10M --recall 0.95 --find any --matched "$1" | grep '^psm' | tail -1 | cut -f 11; }
 [[ $(compared 0.9 | cut -d . -f 1) -lt $(($(compared 0.01 | cut -d . -f 1) * 2 / 3)) ]] || fail "compared: $(compared 0.9), $(compared 0.01)"
-expect 2 '' "nigh plan: --matched goes with --find any: who wants all does not stop at a match
+expect 2 '' "nigh plan: --matched goes with --find any, which stops at a match
 try 'nigh plan --help'" -- "$NIGH" plan -n 10M --matched 0.5
 expect 2 '' "nigh plan: '--first' is now '--find first'
 try 'nigh plan --help'" -- "$NIGH" plan -n 10M --first

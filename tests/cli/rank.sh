@@ -151,9 +151,9 @@ expect 2 '' "nigh: 'minhash.nigh' holds minhash signatures, whose bits have no w
 hint="try 'nigh search --help'"
 expect 2 '' "nigh search: --rank weighted counts the bits that a text touches: leave out --all-bits
 $hint" -- "$NIGH" search --rank weighted --all-bits c.nigh --text word3
-expect 2 '' "nigh search: --rank weighted cannot be had so: leave out --method, or give --method exact, columns or graph
+expect 2 '' "nigh search: --rank weighted does not go with this: leave out --method, or give --method exact, columns or graph
 $hint" -- "$NIGH" search --rank weighted --method sketch c.nigh --text word3
-expect 2 '' "nigh search: --rank weighted cannot be had so: leave out --probe directed
+expect 2 '' "nigh search: --rank weighted does not go with this: leave out --probe directed
 $hint" -- "$NIGH" search --rank weighted --probe directed c.nigh --text word3
 expect 2 '' ANY -- "$NIGH" search --rank heavy c.nigh --text word3
 

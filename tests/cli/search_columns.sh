@@ -85,7 +85,7 @@ END
 same scan-weighted got
 
 # Tuned for texts: what is stored is gone by for texts, and stands beside that for signatures.
-expect 0 ANY "stored: 'nigh search' goes by it for documents and texts, which are ranked by weights" \
+expect 0 ANY "stored: 'nigh search' uses it for documents and texts, which are ranked by weights" \
     -- "$NIGH" tune texts.nigh --queries asked.txt --format lines --target-recall 0.8 --all
 contains .out '  columns, slack '
 contains .out '  every document compared '
@@ -100,7 +100,7 @@ printf 'x' | dd of=texts.nigh/tuning-ranked bs=1 seek=70 conv=notrunc status=non
 expect 0 ANY "nigh: 'texts.nigh': the tuning for texts cannot be used; see 'nigh check'" -- "$NIGH" info texts.nigh
 expect 2 ANY ANY -- "$NIGH" check texts.nigh
 contains .err 'texts.nigh/tuning-ranked'
-expect 0 '' "'nigh search' goes by what is usual" -- "$NIGH" tune --remove texts.nigh
+expect 0 '' "'nigh search' uses its defaults" -- "$NIGH" tune --remove texts.nigh
 [[ -e texts.nigh/tuning-ranked ]] && fail 'it is still there'
 # --build makes columns for these.
 "$NIGH" index -q texts.nigh --no-columns || fail 'index --no-columns'
@@ -130,6 +130,6 @@ expect 2 '' "nigh search: --slack may miss some: leave out --radius, or give -k 
 $hint" -- "$NIGH" search --slack 1 --radius 20 rows.nigh queries.npy
 expect 2 '' "nigh search: --slack goes with --method columns, or auto
 $hint" -- "$NIGH" search --slack 1 --method graph rows.nigh queries.npy
-expect 2 '' 'nigh: there is no such slack; 0 to 1000 are' -- "$NIGH" search --slack 1001 --method columns rows.nigh queries.npy
+expect 2 '' 'nigh: slack must be from 0 to 1000' -- "$NIGH" search --slack 1001 --method columns rows.nigh queries.npy
 
 finish

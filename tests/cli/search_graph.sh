@@ -79,9 +79,9 @@ PYTHON
 
 # Wrong use.
 expect 2 '' 'nigh: an effort of 5 cannot give 10 documents' -- "$NIGH" search --method graph --effort 5 many.nigh queries.npy
-expect 2 '' 'nigh: a graph leads to the nearest, not to all within a radius: k is needed' \
+expect 2 '' 'nigh: a graph finds the nearest, not all within a radius: give k' \
     -- "$NIGH" search --method graph -r 60 many.nigh queries.npy
-expect 2 '' 'nigh: what a graph leads to is never certain' -- "$NIGH" search --method graph --exact many.nigh queries.npy
+expect 2 '' 'nigh: answers of a graph are never certain' -- "$NIGH" search --method graph --exact many.nigh queries.npy
 expect 2 '' ANY -- "$NIGH" search --method graph --effort 0 many.nigh queries.npy
 expect 2 '' ANY -- "$NIGH" search --method graph --patience -1 many.nigh queries.npy
 

@@ -100,14 +100,14 @@ expect 0 $'n1\nn2' '' -- "$NIGH" terms search -q some.terms bread --verify
 # ------------------------------------------------------------------- queries
 
 expect 2 '' ANY -- "$NIGH" terms search notes.terms the and of
-contains .err 'they are stop words or no words'
+contains .err 'all are stop words, or not words'
 expect 2 '' ANY -- "$NIGH" terms search notes.terms ''
 expect 2 '' ANY -- "$NIGH" terms search notes.terms '?!'
 expect 2 '' ANY -- "$NIGH" terms search notes.terms 'bread OR'
-expect 2 '' "nigh: '-word' takes --verify: a filter cannot tell that a word is not there" -- \
+expect 2 '' "nigh: '-word' needs --verify: a filter cannot tell that a word is not there" -- \
     "$NIGH" terms search notes.terms 'bread -oven'
 expect 2 '' ANY -- "$NIGH" terms search notes.terms --verify -- -oven
-contains .err 'beside words that must not be there a query needs one that must'
+contains .err 'beside words that must not be there, a query needs one that must be there'
 expect 2 '' ANY -- "$NIGH" terms search notes.terms "$(printf 'x%.0s' {1..300})"
 contains .err 'is longer than 255 bytes'
 expect 2 '' ANY -- "$NIGH" terms search notes.terms --queries missing.txt

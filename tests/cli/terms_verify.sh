@@ -87,9 +87,9 @@ refused() { # QUERY MESSAGE
     expect 2 '' ANY -- "$NIGH" terms search notes.terms --verify "$1"
     contains .err "$2"
 }
-refused '"hot oven"' 'phrases cannot be asked for'
-refused 'bread "hot oven" bake' 'phrases cannot be asked for'
-refused $'\xe2\x80\x9chot oven\xe2\x80\x9d' 'phrases cannot be asked for'
+refused '"hot oven"' 'phrases cannot be found'
+refused 'bread "hot oven" bake' 'phrases cannot be found'
+refused $'\xe2\x80\x9chot oven\xe2\x80\x9d' 'phrases cannot be found'
 refused 'bak*' "'bak*' has a '*'"
 refused '*' "'*' has a '*'"
 refused '(soup OR oven) bread' "'(soup' has a '('"
@@ -106,7 +106,7 @@ expect 0 $'n1\nn2' '' -- "$NIGH" terms search -q notes.terms --verify bread AND 
 expect 0 $'n3' '' -- "$NIGH" terms search -q notes.terms --verify bread NOT oven
 expect 0 $'n3' '' -- "$NIGH" terms search -q notes.terms --verify bread AND NOT oven
 expect 2 '' ANY -- "$NIGH" terms search -q notes.terms bread NOT oven
-contains .err 'takes --verify'
+contains .err 'needs --verify'
 expect 0 ANY '' -- "$NIGH" terms search -q notes.terms bread, oven?
 expect 1 '' ANY -- "$NIGH" terms search -q notes.terms 'f(x)' "don't"
 

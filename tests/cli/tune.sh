@@ -26,10 +26,10 @@ fi
 
 expect_unchanged c.nigh 1 ANY ANY -- "$NIGH" tune -q c.nigh --sample 60 --latency 0.001us
 grep -q '^  best          ' .out || fail 'the best that can be had is not shown'
-grep -q '^nigh: what was asked for cannot be had; the best is a recall of ' .err || fail 'not that it cannot be had'
+grep -q '^nigh: the targets cannot be met; the best is a recall of ' .err || fail 'not that it cannot be had'
 
 # What is chosen is stored, shown by info, sound to check, and gone by.
-expect 0 ANY "stored: 'nigh search' goes by it for queries of any kind" -- "$NIGH" tune c.nigh --target-recall 0.8 --sample 200 --all
+expect 0 ANY "stored: 'nigh search' uses it for queries of any kind" -- "$NIGH" tune c.nigh --target-recall 0.8 --sample 200 --all
 [[ -f c.nigh/tuning ]] || fail 'no tuning is stored'
 grep -q 'recall 1.0000  CDR 1.0000' .out || fail 'the scan was not tried'
 expect 0 ANY '' -- "$NIGH" info c.nigh
@@ -70,7 +70,7 @@ expect 0 ANY "nigh: 'c.nigh': the tuning cannot be used; see 'nigh check'" -- "$
 expect 2 ANY ANY -- "$NIGH" check c.nigh
 grep -q 'c.nigh/tuning' .out .err || fail 'the check does not name the file'
 expect 0 ANY ANY -- "$NIGH" search c.nigh queries.u8bin
-expect 0 '' "'nigh search' goes by what is usual" -- "$NIGH" tune --remove c.nigh
+expect 0 '' "'nigh search' uses its defaults" -- "$NIGH" tune --remove c.nigh
 [[ -e c.nigh/tuning ]] && fail 'it is still there'
 expect 0 ANY ANY -- "$NIGH" check c.nigh
 
@@ -128,20 +128,20 @@ with open("many.txt", "w") as out: out.writelines(text() + "\n" for _ in range(3
 with open("asked.txt", "w") as out: out.writelines(text() + "\n" for _ in range(100))
 END
 "$NIGH" index -q texts.nigh many.txt --format lines --scheme simhash --bits 256 || fail index
-expect 0 ANY "stored: 'nigh search' goes by it for queries that are documents or texts" \
+expect 0 ANY "stored: 'nigh search' uses it for queries that are documents or texts" \
     -- "$NIGH" tune texts.nigh --queries asked.txt --format lines --target-recall 0.5
 expect 0 ANY '' -- "$NIGH" info -q texts.nigh --output jsonl
 contains .out '"for":"texts"'
 "$NIGH" sign -q --scheme simhash --bits 256 --format lines asked.txt -o asked.hex || fail sign
-expect 0 ANY "stored: 'nigh search' goes by it for queries that are signatures" \
+expect 0 ANY "stored: 'nigh search' uses it for queries that are signatures" \
     -- "$NIGH" tune texts.nigh --queries asked.hex --target-recall 0.5
 # Texts of topsig are ranked by weights; without columns there is but the scan for them.
 "$NIGH" index -q short.nigh many.txt --format lines --bits 8192 || fail index
-expect 0 ANY "stored: 'nigh search' goes by it for documents and texts, which are ranked by weights" \
+expect 0 ANY "stored: 'nigh search' uses it for documents and texts, which are ranked by weights" \
     -- "$NIGH" tune short.nigh --queries asked.txt --format lines
 contains .out '  chosen        every document compared'
 [[ -f short.nigh/tuning-ranked && ! -e short.nigh/tuning ]] || fail 'not stored for texts'
-expect 0 ANY "stored: 'nigh search' goes by it for queries of any kind" -- "$NIGH" tune short.nigh --sample 60
+expect 0 ANY "stored: 'nigh search' uses it for queries of any kind" -- "$NIGH" tune short.nigh --sample 60
 [[ -f short.nigh/tuning-ranked && -f short.nigh/tuning ]] || fail 'not both are stored'
 
 finish

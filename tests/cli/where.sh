@@ -53,7 +53,7 @@ expect 2 '' "nigh: 'plain.nigh': it keeps the keys none, and not lang" -- "$NIGH
 expect 2 '' "nigh: 'c.nigh': it keeps the keys lang, year, site.name, and not year, lang" -- \
     "$NIGH" index -q c.nigh a.jsonl --keep-keys year,lang
 expect 2 '' "nigh: the key 'a' is to be kept twice" -- "$NIGH" index -q new.nigh a.jsonl --keep-keys a,a
-expect 2 '' "nigh: a key of no characters to keep" -- "$NIGH" index -q new.nigh a.jsonl --keep-keys a,,b
+expect 2 '' "nigh: an empty key to keep" -- "$NIGH" index -q new.nigh a.jsonl --keep-keys a,,b
 [[ ! -e new.nigh ]] || fail 'made although it was refused'
 printf '00000000000000ff\n' > row.hex
 expect 2 '' ANY -- "$NIGH" index -q rows.nigh row.hex --keep-keys a

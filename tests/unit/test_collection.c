@@ -193,7 +193,7 @@ static void ids_are_unique(void **state) {
 
     writer = open_writer(f, 64);
     assert_int_equal(add(writer, "b", 9, &error), NIGH_EEXISTS);
-    assert_non_null(strstr(error_text(&error), "a document 'b' is there already"));
+    assert_non_null(strstr(error_text(&error), "a document 'b' already exists"));
     assert_int_equal(add(writer, NULL, 9, &error), NIGH_EMISMATCH);
     assert_non_null(strstr(error_text(&error), "its documents have ids; these have none"));
     nigh_writer_close(writer);

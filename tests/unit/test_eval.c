@@ -535,10 +535,10 @@ static void test_labels_refused(void **state) {
     } cases[] = {
         {"d0\td1\n", "not ID, ID and VALUE with tabs between", 1},
         {"d0\td1\t0.9\nd0\td1\t0.9\tmore\n", "not ID, ID and VALUE with tabs between", 2},
-        {"d0\td1\thigh\n", "the value is no number", 1},
-        {"d0\td1\t\n", "the value is no number", 1},
-        {"d0\td1\t.\n", "the value is no number", 1},
-        {"d0\td1\t0,9\n", "the value is no number", 1},
+        {"d0\td1\thigh\n", "the value is not a number", 1},
+        {"d0\td1\t\n", "the value is not a number", 1},
+        {"d0\td1\t.\n", "the value is not a number", 1},
+        {"d0\td1\t0,9\n", "the value is not a number", 1},
         {"\nd7\td7\t0.9\n", "a document paired with itself", 2},
     };
     nigh_eval_pairs *pairs;

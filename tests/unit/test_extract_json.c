@@ -156,7 +156,7 @@ static void test_bad(void **state) {
         {"{\"text\":\"\\x\"}", PLACE "a string with a bad escape"},
         {"{\"text\":\"\\ud800\"}", PLACE "a string with a bad escape"},
         {"{\"text\":\"a\tb\"}", PLACE "a control character in a string"},
-        {"{\"text\":\"a\xff\"}", PLACE "bytes that are no UTF-8"},
+        {"{\"text\":\"a\xff\"}", PLACE "bytes that are not UTF-8"},
         {"hello", NULL},
         {"{'text':'x'}", NULL},
     };

@@ -112,7 +112,7 @@ static void test_refused_tables(void **state) {
         {4, 4, 3, "1 to 3"},
         {16, 8, 3, "more than 128 tables"},
         {4, 1, 4, "find all within 3 bits, not 4"},
-        {5, 3, 64, "radius up to 2, or permit"},
+        {5, 3, 64, "radius up to 2, or allow"},
         {0, 0, 16, "find all within 15 bits at most, not 16"},
     };
     for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
@@ -125,7 +125,7 @@ static void test_refused_tables(void **state) {
     nigh_finder_options options = options_of(NIGH_FINDER_SCAN);
     options.blocks = 4;
     options.leading = 1;
-    expect_refused(*state, &options, "they are of 'tables'");
+    expect_refused(*state, &options, "they go with 'tables'");
 }
 
 static void test_refused_psm(void **state) {

@@ -181,7 +181,7 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_FACTS, 9, UINT32_MAX, true, "more found than there were"},
         {NIGH__GRAPH_FACTS, 12, 129, true, "a distance of more bits than there are"},
         {NIGH__GRAPH_FACTS, 13, 3, true, "centres longer than a signature, or than they can be"},
-        {NIGH__GRAPH_FACTS, 14, 2, true, "neighbours found in a way that there is not"},
+        {NIGH__GRAPH_FACTS, 14, 2, true, "neighbours found in an unknown way"},
         {NIGH__GRAPH_FACTS, 15, 4097, true, "a sample of fewer nodes than it can be of"},
         {NIGH__GRAPH_ORDER, 5, ROWS, false, "a row number is too large"},
         {NIGH__GRAPH_ORDER, 5, number_at(&whole, NIGH__GRAPH_ORDER, 4), false, "two nodes are the same row"},
@@ -196,7 +196,7 @@ static void lies_under_right_checksums(void **state) {
         {NIGH__GRAPH_GROUP_STARTS, 0, 1, false, "centres lie outside their section"},
         {NIGH__GRAPH_GROUP_STARTS, groups, centres - 1, false, "there are centres of no group"},
         {NIGH__GRAPH_SKETCHES, 8, ~number_at(&whole, NIGH__GRAPH_SKETCHES, 8), false,
-         "a sketch is not that of its signature"},
+         "a sketch does not match its signature"},
     };
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) tell(f, &whole, checksum, &lies[i]);
     /* Told of the node before, whose edges end there. */
@@ -328,7 +328,7 @@ static void the_sample_is_that_of_the_nodes(void **state) {
         const uint32_t at = ends[i];
         forge_number(f, &whole, checksum, NIGH__GRAPH_SAMPLE, at, ~number_at(&whole, NIGH__GRAPH_SAMPLE, at));
         assert_int_equal(check(f, &error), NIGH_ECORRUPT);
-        assert_string_equal(error.why, "the sample is not that of its nodes");
+        assert_string_equal(error.why, "the sample does not match its nodes");
         assert_ok(nigh_collection_open(f->context, f->path, NULL, &collection, &error), &error);
         assert_ok(search_masked(f, collection, NIGH_SEARCH_GRAPH, 2, &results, &error), &error); /* poorer, not wrong */
         nigh_results_free(results);

@@ -305,55 +305,55 @@ static const char *tell(struct toy_graph *toy, enum lie lie) {
     switch (lie) {
     case EDGES_PAST_THE_END:
         graph->edge_count--;
-        return "edges that cannot be";
+        return "impossible edges";
     case EDGES_BACKWARDS:
         toy->edge_starts[nodes / 2] = toy->edge_starts[nodes / 2 + 1] + 1;
-        return "edges that cannot be";
+        return "impossible edges";
     case EDGES_MORE_THAN_THE_HEADER_SAYS:
         graph->degree--;
-        return "edges that cannot be";
+        return "impossible edges";
     case EDGES_MORE_THAN_A_TURN:
-        return "edges that cannot be"; /* so the recipe is */
+        return "impossible edges"; /* so the recipe is */
     case EDGE_TO_NO_NODE:
         toy->edges[graph->edge_count - 1] = nodes;
-        return "a node that there is not";
+        return "a node that does not exist";
     case ORDER_OF_NO_ROW:
         toy->order[nodes - 1] = nodes;
-        return "a row that there is not";
+        return "a row that does not exist";
     case ORDER_TWICE:
         toy->order[1] = toy->order[0];
         memcpy(toy->sketches + graph->facts.sketch_words, toy->sketches, graph->facts.sketch_words * sizeof(uint64_t));
         return "a row is there twice";
     case SEEDS_PAST_THE_END:
         graph->seed_count--;
-        return "a list of seeds that cannot be";
+        return "an impossible list of seeds";
     case SEEDS_BACKWARDS:
         toy->seed_starts[nigh__graph_seed_lists(&graph->facts) - 1] = (uint32_t)graph->seed_count + 1;
-        return "a list of seeds that cannot be";
+        return "an impossible list of seeds";
     case SEEDS_TOO_LONG:
         graph->facts.seed_longest = 0;
-        return "a list of seeds that cannot be";
+        return "an impossible list of seeds";
     case SEED_OF_NO_NODE:
         toy->seeds[graph->seed_count - 1] = nodes;
-        return "a node that there is not";
+        return "a node that does not exist";
     case CENTRES_PAST_THE_END:
         graph->centre_count--;
-        return "a group that cannot be";
+        return "an impossible group";
     case CENTRES_BACKWARDS:
         toy->group_starts[graph->group_count - 1] = (uint32_t)graph->centre_count + 1;
-        return "a group that cannot be";
+        return "an impossible group";
     case CENTRE_OF_NO_NODE:
         toy->centre_nodes[graph->centre_count - 1] = nodes;
-        return "a node that there is not";
+        return "a node that does not exist";
     case CENTRE_OF_NO_NODE_THAT_THE_LOST_SEE:
         memset(toy->groups + (graph->group_count - 1) * graph->facts.centre_words, 0,
                graph->facts.centre_words * sizeof(uint64_t)); /* the last to be asked */
         toy->centre_nodes[graph->centre_count - 1] = nodes;
         graph->facts.far = 1;
-        return "a node that there is not";
+        return "a node that does not exist";
     case SKETCH_OF_ANOTHER:
         toy->sketches[3] ^= 1;
-        return "a sketch that is not of its signature";
+        return "a sketch that does not match its signature";
     case LIES:
         break;
     }

@@ -76,10 +76,10 @@ static void test_malformed(void **state) {
         {"WARC/1.0\r\nWARC-Type: response\r\n\r\nabc\r\n\r\n", "the record has no Content-Length"},
         {"WARC/1.0\r\n\r\n", "the record has no Content-Length"},
         {"WARC/1.0\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n", "the record has no WARC-Type"},
-        {HEAD("response", "text/plain", "") "abc\r\n", "the record's Content-Length is no number"},
-        {HEAD("response", "text/plain", "-1") "abc\r\n", "the record's Content-Length is no number"},
-        {HEAD("response", "text/plain", "1x") "abc\r\n", "the record's Content-Length is no number"},
-        {HEAD("response", "text/plain", "18446744073709551616") "abc\r\n", "the record's Content-Length is no number"},
+        {HEAD("response", "text/plain", "") "abc\r\n", "the record's Content-Length is not a number"},
+        {HEAD("response", "text/plain", "-1") "abc\r\n", "the record's Content-Length is not a number"},
+        {HEAD("response", "text/plain", "1x") "abc\r\n", "the record's Content-Length is not a number"},
+        {HEAD("response", "text/plain", "18446744073709551616") "abc\r\n", "the record's Content-Length is not a number"},
         {"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 5\r\n", "another record begins inside this header"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -341,7 +341,7 @@ static void wrong_tables_under_right_checksums(void **state) {
         memcpy(&word, whole.data + at, sizeof word);
         forge_word(w, &whole, at, i % 3 == 0 ? UINT32_MAX - i : i % 3 == 1 ? word ^ 1 : word + 4000);
         assert_int_equal(check(w, &error), NIGH_ECORRUPT);
-        assert_string_equal(error.why, "a table is not that of the signatures");
+        assert_string_equal(error.why, "a table does not match the signatures");
         assert_true(error.offset >= at && error.offset < at + 4);
         const nigh_status status = search_all(w, &error);
         assert_true(status == NIGH_OK || status == NIGH_ECORRUPT);
@@ -510,20 +510,20 @@ static void refused_by_permuted(void **state) {
     options.radius = RADIUS + 1;
     expect_invalid(w, &options, "its tables find all within 3 bits, not 4");
     options.radius = NIGH_ALL;
-    expect_invalid(w, &options, "one must be given");
+    expect_invalid(w, &options, "give one");
     options.radius = RADIUS;
     options.masks = mask;
-    expect_invalid(w, &options, "not for masks");
+    expect_invalid(w, &options, "do not go with masks");
 }
 
 static void refused_by_sorted(void **state) {
     struct with_sidecar *w = *state;
     nigh_search_options options = by_tables(1);
     uint8_t weights[WIDTH] = {0};
-    expect_invalid(w, &options, "weights of the bits are known");
+    expect_invalid(w, &options, "for queries whose bits have weights");
     options.weights = weights;
     options.stop = NIGH_STOP_CERTAIN;
-    expect_invalid(w, &options, "not for certain answers");
+    expect_invalid(w, &options, "cannot give certain answers");
 }
 
 #define PERMUTED(test) cmocka_unit_test_setup_teardown(test, set_up_permuted, tear_down)

@@ -416,13 +416,13 @@ static void test_tune_refuses(void **state) {
     expect_untuned(collection, &bad, "targets of recall and CDR are from 0 to 1");
     bad = usual;
     bad.seconds = -2;
-    expect_untuned(collection, &bad, "there is no such time for a query");
+    expect_untuned(collection, &bad, "the time for a query is out of range");
     bad = usual;
     bad.sample = 39;
     expect_untuned(collection, &bad, "too few documents to tune with: 39, and 40 are needed");
     bad = usual;
     bad.masks = (const uint8_t *)"";
-    expect_untuned(collection, &bad, "there are masks, and no queries of which they are");
+    expect_untuned(collection, &bad, "there are masks, but no queries that they belong to");
     bad = usual;
     bad.memory_bytes = 1000;
     nigh_tuning out = {.size = sizeof out};
