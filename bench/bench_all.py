@@ -70,7 +70,7 @@ BENCHMARKS = [
     Benchmark("text", "bench_text", "--documents 200000 --queries 100 --runs 2 --graph", "--graph"),
     Benchmark("filter", "bench_filter", "--documents 300000 --queries 200 --cpu", "--cpu"),
     Benchmark("live", "bench_live", "--rows 1000000 --seconds 2 --texts 20000 --log 8", ""),
-    Benchmark("terms", "bench_terms", "--blocks 20000 --peer-count 5000 --queries 200 --peer-queries 50 --cpu", "--cpu"),
+    Benchmark("terms", "bench_terms", "--blocks 60000 --peer-count 5000 --queries 200 --peer-queries 50 --cpu", "--cpu"),
     Benchmark("learn", "bench_learn",
               "--documents 60000 --classes 100 --attractions 80000 --repulsions 100000 --steps 1 --ask 200", ""),
     Benchmark("python", "bench_python", "", ""),

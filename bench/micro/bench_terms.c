@@ -121,7 +121,7 @@ static void print_times(const struct bench *bench, const char *set_name, const s
         (void)printf("  %s: %.0f times as fast as its index alone, %.0f times as the whole", name, index, whole);
     (void)printf(" (expected: 20)  %s\n", counts >= 20 ? "yes" : "NO");
     char what[96];
-    (void)snprintf(what, sizeof what, "%s, 3 words, %s", name, set_name);
+    (void)snprintf(what, sizeof what, "%s, 3 of %s", name, set_name);
     note(what, "us", (bench->processor_time ? ours->mean : ours->median) * 1e6,
          (bench->processor_time ? peer->processor_mean : peer->median) * 1e6, "PostgreSQL bloom", true);
 }
