@@ -14,8 +14,8 @@
  *     edges         [...]          nodes, in no order that means anything
  *     seed starts   [(seed_slices << seed_bits) + 1]
  *                                  list l = slice << seed_bits | value of the slice
- *     seeds         [...]          nodes, ascending in each list; long lists are empty,
- *                                  for they tell as little as stop words do
+ *     seeds         [...]          nodes, ascending in each list, in a long one some of those
+ *                                  that share the slice
  *     sketches      [nodes * sketch_words], 64 bits each: the first of the row
  *     groups        [groups * centre_words], 64 bits each: sketches of groups
  *     group starts  [groups + 1]   group g has the centres starts[g] .. starts[g + 1]
@@ -77,7 +77,7 @@ enum nigh__graph_section {
 struct nigh__graph_facts {
     uint32_t seed_slices;   /*  0  0: no seeds */
     uint32_t seed_bits;     /*  4  of a slice */
-    uint32_t seed_longest;  /*  8  lists of more nodes are empty */
+    uint32_t seed_longest;  /*  8  no list has more nodes */
     uint32_t sketch_words;  /* 12  at least 1, at most the words of a row */
     uint32_t neighbours;    /* 16  K: kept of each node while building */
     uint32_t trees;         /* 20 */

@@ -84,7 +84,9 @@ static bool meet_seed_list(struct plain *plain, uint64_t list) {
     const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
     if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
         return lies(plain, NIGH__GRAPH_SEED_STARTS, list, "an impossible list of seeds");
-    for (uint32_t i = from; i < to; i++) {
+    const uint32_t taken = nigh__graph_seeds_taken(plain->query->effort, to - from);
+    for (uint32_t number = 0; number < taken; number++) {
+        const uint64_t i = from + (uint64_t)number * (to - from) / taken;
         const uint32_t node = NIGH__ONCE(graph->seeds[i]);
         if (node >= graph->nodes) return lies(plain, NIGH__GRAPH_SEEDS, i, "a node that does not exist");
         if (!meet(plain, node, false)) return false;

@@ -340,8 +340,15 @@ static bool meet_seed_list(struct walk *walk, uint64_t list) {
     const uint32_t to = NIGH__ONCE(graph->seed_starts[list + 1]);
     if (from > to || to > graph->seed_count || to - from > graph->facts.seed_longest)
         return lies(walk, NIGH__GRAPH_SEED_STARTS, list, "an impossible list of seeds");
-    if (!more_nodes(walk, to - from)) return false;
-    return meet(walk, graph->seeds + from, to - from, NIGH__GRAPH_SEEDS, from);
+    const uint32_t length = to - from;
+    const uint32_t taken = nigh__graph_seeds_taken(walk->query->effort, length);
+    if (!more_nodes(walk, taken)) return false;
+    if (taken == length) return meet(walk, graph->seeds + from, length, NIGH__GRAPH_SEEDS, from);
+    for (uint32_t i = 0; i < taken; i++) {
+        const uint64_t at = from + (uint64_t)i * length / taken;
+        if (!meet(walk, graph->seeds + at, 1, NIGH__GRAPH_SEEDS, at)) return false;
+    }
+    return true;
 }
 
 static bool meet_centres(struct walk *walk) {

@@ -3,8 +3,9 @@
  * Searching a graph of near neighbours (graph/graph.h): one query, one segment.
  *
  *     seeds     nodes in the middle of the neighbourhoods that seem nearest
- *               (graph/graph_centres.h), and those that share a slice with the query;
- *               the fewer, the smaller E (nigh__graph_starts)
+ *               (graph/graph_centres.h), and those that share a slice with the query, or
+ *               some of them where they are many; the fewer, the smaller E
+ *               (nigh__graph_starts, nigh__graph_seeds_taken)
  *     pool      the E nearest nodes met so far, of equally near ones those met first; a
  *               node that is not nearer than the E-th is forgotten
  *     step      the nearest of the pool whose edges were not followed yet, of equally

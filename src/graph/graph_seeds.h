@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a walk begins: for each value of each of the first slices of a signature, the
- * nodes that have it.  Lists that are long are left empty; that many share a slice tells
- * little, and the other slices have enough.
+ * nodes that have it.  Of very many a list has evenly chosen ones, 512 of them: those that
+ * share a slice may be a crowd, texts of one template, of which no other list has any.
  */
 #ifndef NIGH_GRAPH_GRAPH_SEEDS_H
 #define NIGH_GRAPH_GRAPH_SEEDS_H

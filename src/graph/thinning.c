@@ -12,6 +12,9 @@
 #define NEARER 11u        /* tenths: see thinning.h */
 #define NEARER_MASKED 20u /* 16 and 24 make graphs of 0.8 and 1.2 times the size, and .01 less or more is found */
 #define AHEAD 6u          /* rows that are fetched before they are needed */
+#define LEADING 4u        /* edges that lead to a node, where it can be */
+#define NEAREST 16u       /* neighbours that these may come from; with 8 five times as many nodes had none */
+#define NODES_A_TICK 4096u
 
 /* What a thread works with. */
 struct thinner {
@@ -32,6 +35,7 @@ struct thinning {
     _Atomic uint32_t *counts; /* [nodes] edges that lead to it */
     uint64_t *starts;         /* [nodes + 1] */
     uint64_t *turned;         /* keys, of the nodes that they come from */
+    uint32_t *nearest;        /* [nodes * NEAREST] neighbours before they were thinned out; NULL: there are masks */
 };
 
 /* Keys ascend.  Those that stay become the row of the node. */
@@ -84,15 +88,27 @@ static size_t read_row(const struct thinning *thinning, uint32_t node, uint64_t 
     return count;
 }
 
+/* Edges of a node, as they lead to others. */
+static void count_edges(const struct thinning *thinning, uint32_t node) {
+    const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
+    for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++)
+        atomic_fetch_add_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
+}
+
+static void note_nearest(const struct thinning *thinning, uint32_t node, const uint64_t *keys, size_t count) {
+    if (thinning->nearest == NULL) return;
+    uint32_t *nearest = thinning->nearest + (size_t)node * NEAREST;
+    for (size_t i = 0; i < NEAREST; i++) nearest[i] = i < count ? (uint32_t)keys[i] : NIGH__NOBODY;
+}
+
 static nigh_status thin_first(void *user, const struct nigh__items *items) {
     struct thinning *thinning = user;
     struct thinner *thinner = &thinning->thinners[items->thread];
     for (uint64_t node = items->first; node < items->end; node++) {
         const size_t count = read_row(thinning, (uint32_t)node, thinner->keys);
+        note_nearest(thinning, (uint32_t)node, thinner->keys, count);
         thin(thinning, thinner, (uint32_t)node, thinner->keys, count);
-        const uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, (uint32_t)node);
-        for (uint32_t i = 0; i < thinning->neighbours->room && ids[i] != NIGH__NOBODY; i++)
-            atomic_fetch_add_explicit(&thinning->counts[ids[i]], 1, memory_order_relaxed);
+        count_edges(thinning, (uint32_t)node);
     }
     (void)nigh__parallel_did(thinning->parallel, items->thread, items->end - items->first);
     return NIGH_OK;
@@ -146,9 +162,41 @@ static nigh_status thin_again(void *user, const struct nigh__items *items) {
             keep_all(thinning, (uint32_t)node, sorted, count);
         else
             thin(thinning, thinner, (uint32_t)node, sorted, count);
+        count_edges(thinning, (uint32_t)node);
         if (turned > 4096) go_on = nigh__parallel_did(thinning->parallel, items->thread, 0);
     }
     (void)nigh__parallel_did(thinning->parallel, items->thread, items->end - items->first);
+    return NIGH_OK;
+}
+
+/* --------------------------------------------------------------------- leading to all -- */
+
+/* One edge more from a node that has room; false where it has none, or the edge already. */
+static bool add_edge(const struct thinning *thinning, uint32_t node, uint32_t other) {
+    uint32_t *ids = nigh__neighbours_ids(thinning->neighbours, node);
+    const uint32_t count = nigh__neighbours_count(thinning->neighbours, node);
+    if (count >= thinning->degree) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] == other) return false;
+    const struct nigh__asked asked = nigh__row_asks(thinning->rows, NULL, thinning->words, node);
+    uint32_t distance;
+    (void)nigh__compare_rows(&thinning->comparer, &asked, thinning->rows + (size_t)other * thinning->words, 1,
+                             thinning->words, &distance);
+    ids[count] = other;
+    nigh__neighbours_distances(thinning->neighbours, node)[count] = (uint16_t)distance;
+    return true;
+}
+
+/* One node after the other, for what leads to one takes room from those that come later. */
+static nigh_status lead_to_all(const struct thinning *thinning) {
+    for (uint32_t node = 0; thinning->nearest != NULL && node < thinning->neighbours->nodes; node++) {
+        const uint32_t *nearest = thinning->nearest + (size_t)node * NEAREST;
+        uint32_t leading = atomic_load_explicit(&thinning->counts[node], memory_order_relaxed);
+        for (uint32_t i = 0; i < NEAREST && nearest[i] != NIGH__NOBODY && leading < LEADING; i++)
+            leading += add_edge(thinning, nearest[i], node);
+        if (node % NODES_A_TICK == NODES_A_TICK - 1 && !nigh__parallel_did(thinning->parallel, 0, 0))
+            return NIGH_ECANCELLED;
+    }
     return NIGH_OK;
 }
 
@@ -179,7 +227,9 @@ static bool thinning_allocate(struct thinning *thinning) {
     thinning->thinners = nigh__alloc_zero(context, thinning->parallel->threads, sizeof *thinning->thinners);
     thinning->counts = nigh__alloc_table(context, nodes, sizeof *thinning->counts);
     thinning->starts = nigh__alloc_large(context, nodes + 1, sizeof *thinning->starts);
+    if (thinning->masks == NULL) thinning->nearest = nigh__alloc_large(context, nodes * NEAREST, sizeof(uint32_t));
     return thinning->thinners != NULL && thinning->counts != NULL && thinning->starts != NULL &&
+           (thinning->nearest != NULL || thinning->masks != NULL) &&
            thinners_make(thinning, thinning->neighbours->room);
 }
 
@@ -195,6 +245,7 @@ static void thinning_release(struct thinning *thinning) {
     nigh__free(context, thinning->counts);
     nigh__free(context, thinning->starts);
     nigh__free(context, thinning->turned);
+    nigh__free(context, thinning->nearest);
 }
 
 /* Returns the most edges that lead to one node. */
@@ -222,11 +273,13 @@ static nigh_status thin_all(struct thinning *thinning) {
     if (thinning->turned == NULL || !thinners_make(thinning, thinning->neighbours->room + most)) return NIGH_ENOMEM;
     if (nigh__parallel_run(thinning->parallel, nodes, NODES_AT_ONCE, turn, thinning, NULL) != NIGH_OK)
         return NIGH_ECANCELLED;
-    return nigh__parallel_run(thinning->parallel, nodes, NODES_AT_ONCE, thin_again, thinning, NULL);
+    if (nigh__parallel_run(thinning->parallel, nodes, NODES_AT_ONCE, thin_again, thinning, NULL) != NIGH_OK)
+        return NIGH_ECANCELLED;
+    return lead_to_all(thinning);
 }
 
 uint64_t nigh__thinning_bytes(uint64_t nodes, uint32_t k) {
-    return nodes * (sizeof(uint32_t) + sizeof(uint64_t) + k / 3 * sizeof(uint64_t));
+    return nodes * ((1 + NEAREST) * sizeof(uint32_t) + sizeof(uint64_t) + k / 3 * sizeof(uint64_t));
 }
 
 nigh_status nigh__thin(struct nigh__parallel *parallel, const uint64_t *rows, const uint64_t *masks, uint32_t words,

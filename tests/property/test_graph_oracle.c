@@ -76,7 +76,7 @@ static struct toy_graph *random_graph(struct nigh__rng *rng) {
     recipe.sketch_words = 1 + below(rng, recipe.words);
     recipe.seed_bits = 1 + below(rng, 9);
     recipe.seed_slices = below(rng, 4) == 0 ? 0 : below(rng, 1 + recipe.words * 64 / recipe.seed_bits);
-    recipe.seed_longest = 1 + below(rng, 40);
+    recipe.seed_longest = 1 + below(rng, below(rng, 2) == 0 ? 40 : 200); /* lists that are taken whole, and in part */
     if (below(rng, 4) != 0) recipe.centre_words = 1 + below(rng, recipe.words);
     recipe.nodes_a_centre = 1 + below(rng, 3); /* and sometimes more groups, or centres of one, than a block has */
     recipe.centres_a_group = 1 + below(rng, below(rng, 2) == 0 ? 3 : 120);

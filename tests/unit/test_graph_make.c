@@ -261,9 +261,29 @@ static uint32_t thin_if_many(const uint64_t *rows, uint32_t words, uint64_t *key
     return different <= degree ? different : thin_plainly(rows, words, keys, different, degree);
 }
 
+enum { LEADING = 4, NEAREST = 16 }; /* as thinning.c has them */
+
+/* From one that has room to a node, unless there is such an edge. */
+static bool leads_now(uint64_t *edges, uint32_t *count, uint32_t degree, uint32_t node) {
+    if (*count >= degree) return false;
+    for (uint32_t i = 0; i < *count; i++)
+        if ((uint32_t)edges[i] == node) return false;
+    edges[(*count)++] = node;
+    return true;
+}
+
+static uint32_t leading_to(uint64_t *keys, const uint32_t *counts, uint32_t nodes, size_t room, uint32_t node) {
+    uint32_t leading = 0;
+    for (uint32_t u = 0; u < nodes; u++)
+        for (uint32_t i = 0; i < counts[u]; i++) leading += (uint32_t)keys[u * room + i] == node;
+    return leading;
+}
+
 static void thinning_equals_the_plain_way(void **state) {
     enum { COUNT = 700, K = 20, DEGREE = 12, WORDS = 4 };
     bool thinned = false;
+    bool added = false;
+    uint32_t(*nearest)[NEAREST] = calloc(COUNT, sizeof *nearest);
     bool all_kept = false;
     struct nigh__parallel parallel = {.context = *state, .threads = 3};
     struct nigh__neighbours neighbours;
@@ -278,6 +298,7 @@ static void thinning_equals_the_plain_way(void **state) {
         qsort(forward[u], COUNT, sizeof forward[u][0], compare_keys);
         for (uint32_t i = 0; i < K; i++)
             nigh__neighbours_offer(&neighbours, u, (uint32_t)forward[u][i], (uint32_t)(forward[u][i] >> 32));
+        for (uint32_t i = 0; i < NEAREST; i++) nearest[u][i] = (uint32_t)forward[u][i];
         const uint32_t kept = thin_plainly(rows, WORDS, forward[u], K, DEGREE);
         for (uint32_t i = 0; i < kept; i++) {
             const uint32_t v = (uint32_t)forward[u][i];
@@ -287,15 +308,30 @@ static void thinning_equals_the_plain_way(void **state) {
     }
     assert_int_equal(nigh__thin(&parallel, rows, NULL, WORDS, &neighbours, DEGREE), NIGH_OK);
     for (uint32_t u = 0; u < COUNT; u++) {
-        const uint32_t kept = thin_if_many(rows, WORDS, keys[u], counts[u], DEGREE);
         thinned = thinned || counts[u] > 2 * DEGREE; /* so more than DEGREE different ones */
         all_kept = all_kept || counts[u] <= DEGREE;
-        const uint32_t *ids = nigh__neighbours_ids(&neighbours, u);
-        for (uint32_t i = 0; i < kept; i++) assert_int_equal(ids[i], (uint32_t)keys[u][i]);
-        for (uint32_t i = kept; i < K; i++) assert_int_equal(ids[i], NIGH__NOBODY);
+        counts[u] = thin_if_many(rows, WORDS, keys[u], counts[u], DEGREE);
     }
-    assert_true(thinned && all_kept);
+    for (uint32_t v = 0; v < COUNT; v++) {
+        uint32_t leading = leading_to(keys[0], counts, COUNT, sizeof keys[0] / sizeof keys[0][0], v);
+        for (uint32_t i = 0; i < NEAREST && leading < LEADING; i++) {
+            const uint32_t u = nearest[v][i];
+            if (!leads_now(keys[u], &counts[u], DEGREE, v)) continue;
+            leading++;
+            added = true;
+        }
+    }
+    for (uint32_t u = 0; u < COUNT; u++) {
+        const uint32_t *ids = nigh__neighbours_ids(&neighbours, u);
+        for (uint32_t i = 0; i < counts[u]; i++) {
+            assert_int_equal(ids[i], (uint32_t)keys[u][i]);
+            assert_int_equal(nigh__neighbours_distances(&neighbours, u)[i], distance(rows, WORDS, u, ids[i]));
+        }
+        for (uint32_t i = counts[u]; i < K; i++) assert_int_equal(ids[i], NIGH__NOBODY);
+    }
+    assert_true(thinned && all_kept && added);
     nigh__neighbours_release(*state, &neighbours);
+    free(nearest);
     free(keys);
     free(forward);
     free(rows);
@@ -391,7 +427,31 @@ static void expect_sound_centres(const struct nigh__graph *graph) {
     }
 }
 
-/* What every graph is: an order of all rows, edges to others, seeds where they belong and none left out. */
+/* Each list has those that share its slice, of too many the evenly chosen ones; `lists` says how many there are. */
+static void expect_sound_seeds(const struct nigh__graph *graph, const uint64_t *rows, uint32_t words,
+                               const uint32_t *lists) {
+    const uint32_t bits = graph->facts.seed_bits;
+    uint32_t *seen = calloc((size_t)nigh__graph_seed_lists(&graph->facts) + 1, sizeof *seen);
+    for (uint32_t node = 0; node < graph->nodes; node++) {
+        const uint64_t *row = rows + (size_t)graph->order[node] * words;
+        for (uint32_t s = 0; s < graph->facts.seed_slices; s++) {
+            const uint32_t list =
+                s << bits | nigh__slice_value(row, (struct nigh__slice){.start = s * bits, .bits = bits});
+            const uint64_t length = graph->seed_starts[list + 1] - graph->seed_starts[list];
+            const uint64_t number = seen[list]++;
+            const uint64_t place = number * length / lists[list];
+            if (number == 0 || place != (number - 1) * length / lists[list])
+                assert_int_equal(graph->seeds[graph->seed_starts[list] + place], node);
+        }
+    }
+    for (uint64_t list = 0; list < nigh__graph_seed_lists(&graph->facts); list++) {
+        const uint32_t length = graph->seed_starts[list + 1] - graph->seed_starts[list];
+        assert_int_equal(length, lists[list] > graph->facts.seed_longest ? graph->facts.seed_longest : lists[list]);
+    }
+    free(seen);
+}
+
+/* What every graph is: an order of all rows, edges to others, seeds where they belong. */
 static void expect_sound(const struct nigh__graph *graph, const uint64_t *rows, uint32_t width_bits) {
     const uint32_t words = nigh__row_words(width_bits);
     const uint32_t bits = graph->facts.seed_bits;
@@ -412,10 +472,7 @@ static void expect_sound(const struct nigh__graph *graph, const uint64_t *rows, 
         for (uint32_t s = 0; s < graph->facts.seed_slices; s++)
             lists[s << bits | nigh__slice_value(row, (struct nigh__slice){.start = s * bits, .bits = bits})]++;
     }
-    for (uint64_t list = 0; list < nigh__graph_seed_lists(&graph->facts); list++) {
-        const uint32_t length = graph->seed_starts[list + 1] - graph->seed_starts[list];
-        assert_int_equal(length, lists[list] > graph->facts.seed_longest ? 0 : lists[list]);
-    }
+    expect_sound_seeds(graph, rows, words, lists);
     assert_int_equal(graph->edge_starts[graph->nodes], graph->edge_count);
     expect_sound_centres(graph);
     free(lists);
