@@ -27,8 +27,8 @@
 
 /* What stages do, and what comes out of them as it does without. */
 static bool fits_stages(const struct dedup_values *values) {
-    return values->method == NIGH_DEDUP_MINHASH && values->cluster != NIGH_CLUSTER_COMPLETE && values->output != NULL &&
-           values->pairs == NULL && values->clusters == NULL && values->report == NULL && !values->annotate &&
+    return values->method == NIGH_DEDUP_MINHASH && values->output != NULL && values->pairs == NULL &&
+           values->clusters == NULL && values->report == NULL && !values->annotate &&
            values->reading.limit.value == 0 && values->reading.shard == NULL && values->signing.model == NULL;
 }
 

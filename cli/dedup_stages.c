@@ -315,8 +315,6 @@ static void summarise(struct staging *staging) {
     if (info->truncated > 0)
         cli_note(job, "warning: %s too large to compare all of them, so some near-copies may be left; see --budget",
                  cli_counted(info->truncated, "group was", "groups were").text);
-    if (info->truncated > 0 && staging->planned.cluster == NIGH_CLUSTER_COMPLETE)
-        cli_note(job, "warning: of such groups --cluster complete may keep others than a run without --work");
 }
 
 static int run_all(struct staging *staging) {
