@@ -15,7 +15,6 @@
 static const char *const method_names[] = {"minhash", "exact", "simhash", NULL};
 static const char *const scheme_names[] = {"auto", "learned:", NULL};
 static const char *const cluster_names[] = {"kept", "components", "complete", NULL};
-enum { PAIRS_ALL, PAIRS_TREE };
 static const char *const pairs_names[] = {"all", "tree", NULL};
 
 _Static_assert(NIGH_DEDUP_MINHASH == 0 && NIGH_DEDUP_EXACT == 1 && NIGH_DEDUP_SIMHASH == 2 && NIGH_CLUSTER_KEPT == 0 &&
@@ -103,6 +102,7 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
                                     "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
                                     "--work FOLDER [OPTION]... INPUT... -o FILE",
+                                    "--work FOLDER --clusters FILE | --report FILE | ...",
                                     "--work FOLDER --stage NAME --shard I/N",
                                     "--work FOLDER --slurm [--submit] [OPTION]... INPUT... -o FILE",
                                     NULL};
@@ -161,7 +161,13 @@ static const char *const stage_paragraphs[] = {
     "goes back to the queue. After an error the rest is taken from the queue; submit again once the reason is gone.",
     "Without --work, documents that would take more than --memory go in stages by themselves where stages do what is "
     "asked for, in a folder beside the output, or in --temporary, that is removed afterwards.",
-    "Stages are for --method minhash, and for -o alone; docs/cluster.md says what each does, and what it costs.",
+    "--pairs, --clusters and --report come out with the last step, as of a run without --work; a plan that is made "
+    "with --pairs lists all pairs, or, where they are more than --pairs-limit, says so and lists none. Of the page "
+    "only "
+    "what it says of work and time differs. Documents that are alike to others are in memory then, 100 bytes and the "
+    "id "
+    "of each, and the inputs are read once or twice more.",
+    "Stages are for --method minhash; docs/cluster.md says what each does, and what it costs.",
     NULL,
 };
 
@@ -217,7 +223,7 @@ int cli_dedup_make_options(struct deduper *deduper) {
     made->method = (nigh_dedup_method)values->method;
     made->cluster = (nigh_cluster_rule)values->cluster;
     made->no_verify = values->no_verify;
-    made->all_pairs = values->pairs != NULL && values->pairs_per_cluster == PAIRS_ALL;
+    made->all_pairs = values->pairs != NULL && values->pairs_per_cluster == CLI_PAIRS_ALL;
     made->signer = &deduper->signer;
     made->will_write = values->output != NULL;
     made->will_annotate = values->annotate;
@@ -239,15 +245,10 @@ static int check_use(const struct deduper *deduper) {
     const struct cli_command *command = deduper->job->command;
     if (deduper->job->operand_count == 0) return cli_usage(command, "no INPUT given; '-' is standard input");
     if (values->output == NULL && values->annotate) return cli_usage(command, "--annotate needs -o FILE");
-    if (values->output == NULL && values->pairs == NULL && values->clusters == NULL && values->report == NULL)
+    if (values->output == NULL && !cli_dedup_tells(values))
         return cli_usage(command, "nothing to write: give -o FILE, --pairs, --clusters or --report");
-    if (values->pairs_per_cluster != PAIRS_ALL && values->pairs == NULL)
-        return cli_usage(command, "--pairs-per-cluster goes with --pairs");
-    if (values->pairs_limit.given && (values->pairs == NULL || values->pairs_per_cluster != PAIRS_ALL))
-        return cli_usage(command, "--pairs-limit goes with --pairs, where all are listed");
-    if (values->report != NULL &&
-        (cli_sink_is_standard_output(values->report) || cli_sink_writes_through(values->report)))
-        return cli_usage(command, "--report takes a new or regular file, which '%s' is not", values->report);
+    const int outputs = cli_dedup_check_outputs(deduper);
+    if (outputs != CLI_DONE) return outputs;
     if (values->no_verify && values->method == NIGH_DEDUP_EXACT)
         return cli_usage(command, "--method exact compares texts; --no-verify does not go with it");
     if (values->signing.model != NULL && values->method != NIGH_DEDUP_SIMHASH)

@@ -11,7 +11,7 @@
  *     DOCUMENTS  0 1 2 3 4 5 6 7 ...        of the stage sign
  *     BITS       0 1 2 3 4 5 6 7 ...        the same
  *
- * Cost: a bit for each record, and 24 bytes for each set of two or more whose first is in the shard.
+ * Cost: a bit for each record, and 32 bytes for each set of two or more whose first is in the shard.
  */
 #include <string.h>
 
@@ -21,8 +21,8 @@
 #include "dedup/sets.h"
 #include "stages/record_cursor.h"
 
-/* Of a set: its first, its best, and how good that is. */
-enum { FIRST, BEST, BEST_MERIT, OWN_SET_WORDS };
+/* Of a set: its first, its best, how good that is, and how many there are. */
+enum { FIRST, BEST, BEST_MERIT, MEMBERS, OWN_SET_WORDS };
 
 struct asking {
     const nigh_staged *staged;
@@ -73,7 +73,7 @@ static nigh_status next_needed(struct asking *asking, nigh_error *error) {
     if (nigh__id_shard(needed[0]) != asking->shard || needed[1] >= asking->staged->shards ||
         document >= asking->documents || document < asking->marks.next)
         return nonsense(asking, NIGH_STAGE_COMPONENTS, error);
-    asking->candidate = (struct nigh__candidate){.id = needed[0], .best = needed[0]};
+    asking->candidate = (struct nigh__candidate){.id = needed[0], .best = needed[0], .members = 1};
     asking->task = needed[1];
     return NIGH_OK;
 }
@@ -111,6 +111,7 @@ static void find_best(struct asking *asking) {
     if (asking->next_set == count || set[FIRST] != candidate->id) return;
     candidate->best = set[BEST];
     candidate->best_merit = set[BEST_MERIT];
+    candidate->members = set[MEMBERS];
 }
 
 static nigh_status next_candidate(void *user, uint64_t *number, struct nigh__mark *mark, nigh_error *error) {
@@ -133,6 +134,7 @@ static nigh_status load_sets(void *user, uint32_t shard, const uint64_t *records
         own[FIRST] = set[0];
         own[BEST] = set[1];
         own[BEST_MERIT] = set[3];
+        own[MEMBERS] = set[4];
     }
     return NIGH_OK;
 }
