@@ -20,6 +20,7 @@
 #include "dedup/pass.h"
 #include "dedup/sets.h"
 #include "stages/record_cursor.h"
+#include "stages/star_rounds.h"
 
 /* Of a set: its first, its best, how good that is, and how many there are. */
 enum { FIRST, BEST, BEST_MERIT, MEMBERS, OWN_SET_WORDS };
@@ -240,6 +241,7 @@ nigh_status nigh__stage_sets(const nigh_staged *staged, uint32_t shard, struct n
                             .writer = writer,
                             .sets = NIGH__ARRAY(uint64_t),
                             .record = NIGH__ARRAY(uint64_t)};
+    nigh__star_clear(staged); /* components are known */
     nigh_status status = nigh__staged_dedup(staged, nigh__staged_range(staged, shard), &asking.dedup, error);
     if (status == NIGH_OK) status = ask(&asking, error);
     nigh__record_cursor_release(&asking.needed);
