@@ -15,7 +15,6 @@
 static const char *const method_names[] = {"minhash", "exact", "simhash", NULL};
 static const char *const scheme_names[] = {"auto", "learned:", NULL};
 static const char *const cluster_names[] = {"kept", "components", "complete", NULL};
-enum { PAIRS_ALL, PAIRS_TREE };
 static const char *const pairs_names[] = {"all", "tree", NULL};
 
 _Static_assert(NIGH_DEDUP_MINHASH == 0 && NIGH_DEDUP_EXACT == 1 && NIGH_DEDUP_SIMHASH == 2 && NIGH_CLUSTER_KEPT == 0 &&
@@ -107,6 +106,7 @@ static const struct cli_option options[] = {
 static const char *const usage[] = {"[OPTION]... INPUT... -o FILE",
                                     "[OPTION]... INPUT... --report FILE | --pairs FILE | ...",
                                     "--work FOLDER [OPTION]... INPUT... -o FILE",
+                                    "--work FOLDER --clusters FILE | --report FILE | ...",
                                     "--work FOLDER --stage NAME --shard I/N",
                                     "--work FOLDER --slurm [--submit] [OPTION]... INPUT... -o FILE",
                                     NULL};
@@ -164,7 +164,11 @@ static const char *const stage_paragraphs[] = {
     "goes back to the queue. After an error the rest is removed from the queue; submit again once the cause is gone.",
     "Without --work, documents that would take more than --memory are processed in stages too, if stages support all "
     "options given, in a folder beside the output, or in --temporary, that is removed afterwards.",
-    "Stages support only --method minhash and -o; docs/cluster.md says what each stage does, and what it costs.",
+    "--pairs, --clusters and --report are written by the last step, as by a run without --work; a plan made with "
+    "--pairs lists all pairs, or, if they are more than --pairs-limit, says so and lists none. Of the page only what "
+    "it says of work and time differs. Documents that are alike to others are in memory then, 100 bytes and the id of "
+    "each, and the inputs are read once or twice more.",
+    "Stages support only --method minhash; docs/cluster.md says what each stage does, and what it costs.",
     NULL,
 };
 
@@ -220,7 +224,7 @@ int cli_dedup_make_options(struct deduper *deduper) {
     made->method = (nigh_dedup_method)values->method;
     made->cluster = (nigh_cluster_rule)values->cluster;
     made->no_verify = values->no_verify;
-    made->all_pairs = values->pairs != NULL && values->pairs_per_cluster == PAIRS_ALL;
+    made->all_pairs = values->pairs != NULL && values->pairs_per_cluster == CLI_PAIRS_ALL;
     made->signer = &deduper->signer;
     made->will_write = values->output != NULL;
     made->will_annotate = values->annotate;
@@ -242,15 +246,10 @@ static int check_use(const struct deduper *deduper) {
     const struct cli_command *command = deduper->job->command;
     if (deduper->job->operand_count == 0) return cli_usage(command, "no INPUT given; '-' is standard input");
     if (values->output == NULL && values->annotate) return cli_usage(command, "--annotate needs -o FILE");
-    if (values->output == NULL && values->pairs == NULL && values->clusters == NULL && values->report == NULL)
+    if (values->output == NULL && !cli_dedup_tells(values))
         return cli_usage(command, "nothing to write: give -o FILE, --pairs, --clusters or --report");
-    if (values->pairs_per_cluster != PAIRS_ALL && values->pairs == NULL)
-        return cli_usage(command, "--pairs-per-cluster goes with --pairs");
-    if (values->pairs_limit.given && (values->pairs == NULL || values->pairs_per_cluster != PAIRS_ALL))
-        return cli_usage(command, "--pairs-limit goes with --pairs, where all are listed");
-    if (values->report != NULL &&
-        (cli_sink_is_standard_output(values->report) || cli_sink_writes_through(values->report)))
-        return cli_usage(command, "--report takes a new or regular file, which '%s' is not", values->report);
+    const int outputs = cli_dedup_check_outputs(deduper);
+    if (outputs != CLI_DONE) return outputs;
     if (values->no_verify && values->method == NIGH_DEDUP_EXACT)
         return cli_usage(command, "--method exact compares texts; --no-verify does not go with it");
     if (values->signing.model != NULL && values->method != NIGH_DEDUP_SIMHASH)

@@ -25,10 +25,10 @@
 
 /* ------------------------------------------------------------------ whether -- */
 
-/* What stages do, and what comes out of them as it does without. */
+/* What stages do, and what comes out of them as it does without: of all pairs only as many as the limit allows. */
 static bool fits_stages(const struct dedup_values *values) {
-    return values->method == NIGH_DEDUP_MINHASH && values->cluster != NIGH_CLUSTER_COMPLETE && values->output != NULL &&
-           values->pairs == NULL && values->clusters == NULL && values->report == NULL && !values->annotate &&
+    const bool lists_all = values->pairs != NULL && values->pairs_per_cluster == CLI_PAIRS_ALL;
+    return values->method == NIGH_DEDUP_MINHASH && !lists_all && !values->annotate &&
            values->reading.limit.value == 0 && values->reading.shard == NULL && values->signing.model == NULL;
 }
 
@@ -69,16 +69,25 @@ bool cli_dedup_is_large(struct deduper *deduper, struct dedup_large *out) {
 
 /* ------------------------------------------------------------------ the folder -- */
 
+/* What the work folder is named by. */
+static const char *first_output(const struct dedup_values *values) {
+    const char *const outputs[] = {values->output, values->clusters, values->pairs};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
+        if (outputs[i] != NULL) return outputs[i];
+    return values->report;
+}
+
 /* Beside the output, or where temporary files were asked to be.  False with errno. */
 static bool make_folder(const struct dedup_values *values, char path[CLI_PATH_SIZE]) {
     char end[CLI_PATH_SIZE];
-    const bool standard = cli_sink_is_standard_output(values->output) || cli_sink_writes_through(values->output);
+    const char *output = first_output(values);
+    const bool standard = cli_sink_is_standard_output(output) || cli_sink_writes_through(output);
     const char *name = "nigh-work.XXXXXX";
     int length;
     if (values->temporary != NULL || standard) {
         length = snprintf(path, CLI_PATH_SIZE, "%s/%s", cli_temporary(values->temporary), name);
     } else {
-        if (!cli_place_follow(values->output, end)) return false;
+        if (!cli_place_follow(output, end)) return false;
         length = snprintf(path, CLI_PATH_SIZE, "%s.%s", end, name);
     }
     if (length < 0 || length >= CLI_PATH_SIZE) {
@@ -112,7 +121,7 @@ int cli_dedup_in_stages(struct deduper *deduper, const struct dedup_large *large
     struct dedup_values values = *deduper->values;
     char path[CLI_PATH_SIZE];
     if (!make_folder(&values, path)) {
-        cli_set_system_error(job, errno, values.output, "make a work folder for");
+        cli_set_system_error(job, errno, first_output(&values), "make a work folder for");
         return cli_fail(job);
     }
     cli_note(job, "about %s documents would take %s of memory, and there is %s: in stages, in '%s'",

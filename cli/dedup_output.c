@@ -29,6 +29,23 @@ bool cli_dedup_places_fit(const struct deduper *deduper) {
            cli_places_writable(job, places, 4);
 }
 
+bool cli_dedup_tells(const struct dedup_values *values) {
+    return values->pairs != NULL || values->clusters != NULL || values->report != NULL;
+}
+
+int cli_dedup_check_outputs(const struct deduper *deduper) {
+    const struct dedup_values *values = deduper->values;
+    const struct cli_command *command = deduper->job->command;
+    if (values->pairs_per_cluster != CLI_PAIRS_ALL && values->pairs == NULL)
+        return cli_usage(command, "--pairs-per-cluster goes with --pairs");
+    if (values->pairs_limit.given && (values->pairs == NULL || values->pairs_per_cluster != CLI_PAIRS_ALL))
+        return cli_usage(command, "--pairs-limit goes with --pairs, where all are listed");
+    if (values->report != NULL &&
+        (cli_sink_is_standard_output(values->report) || cli_sink_writes_through(values->report)))
+        return cli_usage(command, "--report takes a new or regular file, which '%s' is not", values->report);
+    return CLI_DONE;
+}
+
 /* ---------------------------------------------------------------------- sinks -- */
 
 /* A file of ours, or standard output. */
@@ -210,27 +227,53 @@ static bool write_report(struct deduper *deduper) {
     return status == NIGH_OK;
 }
 
+/* A document, and the one that is kept for it. */
+static void put_cluster(struct deduper *deduper, struct cli_sink *sink, uint64_t document,
+                        const nigh_dedup_document *found) {
+    cli_sink_text(sink, "{\"id\":");
+    put_id(deduper, sink, document);
+    cli_sink_text(sink, ",\"cluster\":");
+    put_id(deduper, sink, found->cluster);
+    cli_sink_text(sink, found->keep ? ",\"keep\":true" : ",\"keep\":false");
+    cli_sink_json_count(sink, "number", number_of(deduper, document));
+    cli_sink_json_count(sink, "cluster_number", number_of(deduper, found->cluster));
+    cli_sink_text(sink, "}\n");
+}
+
+/* The same of stages, as they are told. */
+static int put_told(void *user, const nigh_dedup_document *document, const nigh_dedup_document *kept) {
+    struct cli_sink *sink = user;
+    cli_sink_text(sink, "{\"id\":");
+    cli_sink_json(sink, document->id, document->id_length);
+    cli_sink_text(sink, ",\"cluster\":");
+    cli_sink_json(sink, kept->id, kept->id_length);
+    cli_sink_text(sink, document->keep ? ",\"keep\":true" : ",\"keep\":false");
+    cli_sink_json_count(sink, "number", document->number);
+    cli_sink_json_count(sink, "cluster_number", kept->number);
+    cli_sink_text(sink, "}\n");
+    return sink->error != 0 || cli_interrupted() != 0;
+}
+
+static bool put_clusters(struct deduper *deduper, struct cli_sink *sink) {
+    nigh_dedup_document document = {.size = sizeof document};
+    if (deduper->staged != NULL) {
+        const nigh_status status =
+            nigh_staged_documents(deduper->staged, deduper->dedup, put_told, sink, &deduper->job->error);
+        return status == NIGH_OK || (status == NIGH_ECANCELLED && sink->error != 0);
+    }
+    for (uint64_t i = 0; sink->error == 0 && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
+        put_cluster(deduper, sink, i, &document);
+        if (cli_interrupted() != 0) return false;
+    }
+    return true;
+}
+
 static bool write_clusters(struct deduper *deduper) {
     struct cli_job *job = deduper->job;
-    nigh_dedup_document document = {.size = sizeof document};
     struct lines lines;
     if (!lines_open(job, deduper->outputs[DEDUP_CLUSTERS].path, &lines)) return false;
-    struct cli_sink *sink = lines.sink;
-    for (uint64_t i = 0; sink->error == 0 && nigh_dedup_at(deduper->dedup, i, &document) == NIGH_OK; i++) {
-        cli_sink_text(sink, "{\"id\":");
-        put_id(deduper, sink, i);
-        cli_sink_text(sink, ",\"cluster\":");
-        put_id(deduper, sink, document.cluster);
-        cli_sink_text(sink, document.keep ? ",\"keep\":true" : ",\"keep\":false");
-        cli_sink_json_count(sink, "number", number_of(deduper, i));
-        cli_sink_json_count(sink, "cluster_number", number_of(deduper, document.cluster));
-        cli_sink_text(sink, "}\n");
-        if (cli_interrupted() != 0) {
-            (void)lines_close(job, &lines, false);
-            return false;
-        }
-    }
-    return lines_close(job, &lines, true);
+    const bool good = put_clusters(deduper, lines.sink);
+    return lines_close(job, &lines, good) && good;
 }
 
 /* Each under its temporary name, where several go together. */
@@ -309,6 +352,12 @@ static void tell_time(const struct deduper *deduper) {
              text, seconds > 0 ? text / seconds : 0.0);
 }
 
+void cli_dedup_note_untold(const struct deduper *deduper) {
+    if (deduper->pairs_untold > 0)
+        cli_note(deduper->job, "%s left out: of many copies of one text only those with the first are told",
+                 cli_counted(deduper->pairs_untold, "pair of copies was", "pairs of copies were").text);
+}
+
 /* What people should know before they rely on it. */
 static void tell_warnings(const struct deduper *deduper) {
     const nigh_dedup_info *info = &deduper->info;
@@ -339,9 +388,7 @@ static void tell_warnings(const struct deduper *deduper) {
                           ? "warning: nothing was verified: what goes is of one kind by the model, not a near-copy"
                           : "warning: nothing was verified, so some of what goes may be no near-copy (F1 of .86 to .99 "
                             "on real collections; 1 in precision without --no-verify)");
-    if (deduper->pairs_untold > 0)
-        cli_note(job, "%s left out: of many copies of one text only those with the first are listed",
-                 cli_counted(deduper->pairs_untold, "pair of copies was", "pairs of copies were").text);
+    cli_dedup_note_untold(deduper);
     if (info->pairs_cut > 0)
         cli_note(job,
                  "warning: up to %s of large groups %s not looked at, so --pairs does not have all; --pairs-limit "

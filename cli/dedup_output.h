@@ -48,7 +48,7 @@ struct deduper {
     nigh_model *model; /* of --scheme learned:FILE */
     char score_key[256];
     nigh_dedup *dedup;
-    nigh_staged *staged;   /* instead of it, where it was done in stages; not owned, */
+    nigh_staged *staged;   /* instead of it, where it was done in stages, and it has clusters alone; not owned, */
     uint32_t staged_shard; /* and which of its shards is written */
     nigh_dedup_info info;
     nigh_dedup_written written;
@@ -60,6 +60,9 @@ struct deduper {
 /* The documents last: where they are new, all that is about them is. */
 enum { DEDUP_REPORT, DEDUP_PAIRS, DEDUP_CLUSTERS, DEDUP_KEPT };
 
+/* Of --pairs-per-cluster. */
+enum { CLI_PAIRS_ALL, CLI_PAIRS_TREE };
+
 /* All that was asked for.  CLI_DONE, or the exit code after saying why not. */
 int cli_dedup_write(struct deduper *deduper);
 
@@ -68,6 +71,15 @@ bool cli_dedup_write_documents(struct deduper *deduper, const char *path);
 
 /* Whether all places can be written to, as far as that can be seen before the work.  Says so where not. */
 bool cli_dedup_places_fit(const struct deduper *deduper);
+
+/* Whether what is said of --pairs and --report goes together.  CLI_DONE, or the exit code after saying why not. */
+int cli_dedup_check_outputs(const struct deduper *deduper);
+
+/* Whether anything but the documents is to be written. */
+bool cli_dedup_tells(const struct dedup_values *values);
+
+/* Which pairs of many copies were not listed. */
+void cli_dedup_note_untold(const struct deduper *deduper);
 
 /* The closing lines and the statistics. */
 void cli_dedup_summarise(struct deduper *deduper);

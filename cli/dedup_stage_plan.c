@@ -95,7 +95,7 @@ static void decide(struct outlook *of, uint32_t shards, uint32_t writers) {
     const double written = documents / writers;
     const double candidates = own * CANDIDATES;
     const double set = 80 + 8 * of->text / BYTES_OF_FEATURE;
-    add(of, "components", 1, 0, of->candidates * 64, 8 * documents, of->candidates * 32);
+    add(of, "components", 1, 0, of->candidates * 64, sorting(of, 4 * documents), of->candidates * 32);
     add(of, "sets", shards, own * of->text, candidates * set, own, of->candidates * set);
     add(of, "verify", shards, 0, 2 * candidates * set, candidates * CANDIDATE_BYTES + sorting(of, candidates * 32),
         documents);

@@ -18,10 +18,10 @@
 #define REWRITE "rewrite"
 
 /* Options that are no part of a plan. */
-static const char *const not_planned[] = {"-o",       "--work",      "--plan",      "--stage",   "--shard",
-                                          "--shards", "--processes", "--slurm",     "--submit",  "--sbatch",
-                                          "--memory", "--stats",     "--temporary", "--threads", "--quiet",
-                                          "-q",       "-h",          "--help",      NULL};
+static const char *const not_planned[] = {"-o",       "--clusters", "--report",    "--work",    "--plan",   "--stage",
+                                          "--shard",  "--shards",   "--processes", "--slurm",   "--submit", "--sbatch",
+                                          "--memory", "--stats",    "--temporary", "--threads", "--quiet",  "-q",
+                                          "-h",       "--help",     NULL};
 
 struct staging {
     struct deduper deduper;            /* by the plan's options */
@@ -48,8 +48,7 @@ static int check_what(const struct cli_job *job, const struct dedup_values *valu
     const struct cli_command *command = job->command;
     if (values->work == NULL)
         return cli_usage(command, "--plan, --stage, --shards, --processes and --slurm go with --work DIR");
-    if (values->pairs != NULL || values->clusters != NULL || values->report != NULL || values->annotate)
-        return cli_usage(command, "--pairs, --clusters, --report and --annotate do not go with --work");
+    if (values->annotate) return cli_usage(command, "--annotate does not go with --work");
     if (values->plan + values->slurm + (values->stage != NULL) > 1)
         return cli_usage(command, "one of --plan, --stage and --slurm, not two");
     if ((values->submit || values->sbatch.count > 0) && !values->slurm)
@@ -68,8 +67,14 @@ static int check_places(const struct cli_job *job, const struct dedup_values *va
     if (values->plan && job->operand_count == 0) return cli_usage(command, "no INPUT given to plan for");
     if (values->output != NULL && (values->plan || (values->stage != NULL && !rewrites)))
         return cli_usage(command, "-o goes with the last step: '--work DIR -o FILE', or --stage " REWRITE);
-    if (values->output == NULL && (rewrites || (!values->plan && values->stage == NULL)))
+    if ((values->clusters != NULL || values->report != NULL) && values->plan)
+        return cli_usage(command, "--clusters and --report go with the last step: '--work DIR --clusters FILE'");
+    if (cli_dedup_tells(values) && (values->stage != NULL || values->slurm))
+        return cli_usage(command, "--pairs, --clusters and --report go with the last step: '--work DIR --pairs FILE'");
+    if (values->output == NULL && (rewrites || values->slurm))
         return cli_usage(command, "nothing to write: give -o FILE");
+    if (values->output == NULL && !values->plan && values->stage == NULL && !cli_dedup_tells(values))
+        return cli_usage(command, "nothing to write: give -o FILE, --pairs, --clusters or --report");
     if (values->slurm && cli_sink_is_standard_output(values->output))
         return cli_usage(command, "jobs have no standard output; give -o FILE");
     if (values->shards.given && job->operand_count == 0)
@@ -85,9 +90,11 @@ static int check_work(const struct cli_job *job, const struct dedup_values *valu
     return cli_places_outside(job, places, 2, 0) ? CLI_DONE : CLI_ERROR;
 }
 
-static int check_use(const struct cli_job *job, const struct dedup_values *values) {
+static int check_use(struct cli_job *job, const struct dedup_values *values) {
+    const struct deduper asked = {.job = job, .values = values};
     int code = check_what(job, values);
     if (code == CLI_DONE) code = check_places(job, values);
+    if (code == CLI_DONE) code = cli_dedup_check_outputs(&asked);
     return code == CLI_DONE ? check_work(job, values) : code;
 }
 
@@ -171,27 +178,46 @@ static int follow_plan(struct staging *staging, size_t *operands) {
     return make_options(staging, &staging->planned);
 }
 
+/* Whether the plan lists the pairs that are wanted; what is written is this command line's. */
+static int follow_outputs(struct staging *staging) {
+    const struct dedup_values *values = staging->values;
+    const bool lists_all = staging->deduper.options.all_pairs != 0;
+    const bool wants_all = values->pairs_per_cluster == CLI_PAIRS_ALL;
+    if (values->pairs != NULL && wants_all && !lists_all)
+        return cli_usage(staging->deduper.job->command,
+                         "the plan of '%s' was made without --pairs; --pairs-per-cluster tree lists one pair for each "
+                         "document that goes",
+                         values->work);
+    if (values->pairs != NULL && !wants_all && lists_all)
+        return cli_usage(staging->deduper.job->command,
+                         "the plan of '%s' lists all pairs; leave --pairs-per-cluster out", values->work);
+    staging->planned.output = values->output;
+    staging->planned.pairs = values->pairs;
+    staging->planned.clusters = values->clusters;
+    staging->planned.report = values->report;
+    return CLI_DONE;
+}
+
 static int open_plan(struct staging *staging) {
     struct cli_job *job = staging->deduper.job;
     if (nigh_staged_open(job->context, staging->values->work, &staging->staged, &job->error) != NIGH_OK)
         return cli_fail(job);
     int code = follow_plan(staging, &staging->input_count);
+    if (code == CLI_DONE) code = follow_outputs(staging);
     if (code != CLI_DONE) return code;
     nigh_status status = nigh_staged_use(staging->staged, (const char *const *)staging->words, staging->input_count,
                                          &staging->reading, &staging->deduper.options, &job->error);
     return status == NIGH_OK ? CLI_DONE : cli_fail(job);
 }
 
-/* The output must not take the place of an input, whether that is named now or in the plan. */
+/* An output must not take the place of an input, whether that is named now or in the plan. */
 static int check_output(struct staging *staging) {
     struct cli_job *job = staging->deduper.job;
     struct cli_job planned = *job; /* with the plan's operands */
-    const struct cli_place place = {"-o", staging->values->output};
+    const struct deduper asked = {.job = &planned, .values = staging->values};
     planned.operands = staging->words;
     planned.operand_count = staging->input_count;
-    const bool fits = cli_places_differ(job, &place, 1) && cli_places_spare_inputs(&planned, &place, 1, 0) &&
-                      cli_places_outside(&planned, &place, 1, 0) && cli_places_writable(job, &place, 1);
-    return fits ? CLI_DONE : CLI_ERROR;
+    return cli_dedup_places_fit(&asked) ? CLI_DONE : CLI_ERROR;
 }
 
 /* Says what the stages need, or writes scripts by it. */
@@ -298,6 +324,8 @@ static void summarise(struct staging *staging) {
         {"disk_bytes", info->disk_bytes},
         {"tasks_done_before", staging->done},
         {"tasks_made_again", staging->remade},
+        {"listed", staging->deduper.pairs_written},
+        {"pairs_untold", staging->deduper.pairs_untold},
         {"bytes_written", staging->deduper.written.bytes},
     };
     const uint64_t gone = info->documents - info->kept;
@@ -310,13 +338,37 @@ static void summarise(struct staging *staging) {
              cli_counted(info->components, "component", "components").text,
              cli_counted(info->largest, "document", "documents").text, cli_size((double)info->disk_bytes).text,
              job->stats.work_seconds);
+    cli_dedup_note_untold(&staging->deduper);
     if (staging->done > 0)
         cli_note(job, "%s been done before", cli_counted(staging->done, "task had", "tasks had").text);
     if (info->truncated > 0)
         cli_note(job, "warning: %s too large to compare all of them, so some near-copies may be left; see --budget",
                  cli_counted(info->truncated, "group was", "groups were").text);
-    if (info->truncated > 0 && staging->planned.cluster == NIGH_CLUSTER_COMPLETE)
-        cli_note(job, "warning: of such groups --cluster complete may keep others than a run without --work");
+}
+
+/* What is written besides documents is told of clusters. */
+static int find_clusters(struct staging *staging) {
+    struct deduper *deduper = &staging->deduper;
+    struct cli_job *job = deduper->job;
+    char why[1024];
+    if (!cli_dedup_tells(staging->values)) return CLI_DONE;
+    const nigh_status status = nigh_staged_clusters(staging->staged, &deduper->dedup, &job->error);
+    if (status != NIGH_ELIMIT || !deduper->options.all_pairs) return status == NIGH_OK ? CLI_DONE : cli_fail(job);
+    cli_error_format(&job->error, why, sizeof why);
+    cli_error(job, "%s; plan with a higher --pairs-limit, or with --pairs-per-cluster tree", why);
+    return CLI_ERROR;
+}
+
+static int write_all(struct staging *staging) {
+    struct deduper *deduper = &staging->deduper;
+    int code = find_clusters(staging);
+    if (code != CLI_DONE) return code;
+    deduper->documents = true;
+    deduper->staged = staging->staged;
+    deduper->staged_shard = NIGH_ALL;
+    code = cli_dedup_write(deduper);
+    cli_progress_clear(&deduper->job->progress);
+    return code;
 }
 
 static int run_all(struct staging *staging) {
@@ -326,7 +378,7 @@ static int run_all(struct staging *staging) {
     if (code != CLI_DONE) return code;
     staging->info = (nigh_staged_info){.size = sizeof staging->info};
     if (nigh_staged_describe(staging->staged, &staging->info, &job->error) != NIGH_OK) return cli_fail(job);
-    code = write_kept(staging, NIGH_ALL);
+    code = write_all(staging);
     if (code != CLI_DONE) return code;
     job->stats.work_seconds = cli_seconds() - started;
     summarise(staging);
@@ -357,6 +409,7 @@ int cli_dedup_stages(struct cli_job *job) {
     staging->deduper.job = job;
     staging->values = job->values;
     int code = run(staging);
+    nigh_dedup_free(staging->deduper.dedup);
     nigh_staged_close(staging->staged);
     cli_option_release(job->command, &staging->planned);
     free(staging->words);

@@ -4,10 +4,10 @@
 # here is of the core and runs in every build.
 
 set(tests_of_documents
-    fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.log fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tokeniser fuzz.trec fuzz.trec_text
+    fuzz.csv fuzz.html fuzz.http fuzz.ignore fuzz.log fuzz.json fuzz.json_array fuzz.jsonl fuzz.model fuzz.report fuzz.tasks fuzz.tokeniser fuzz.trec fuzz.trec_text
     fuzz.vocabulary fuzz.warc golden.model_signatures golden.signatures golden.text_signatures
     golden.texts_golden
-    property.analysis property.power_log property.dedup_complete property.dedup_days property.dedup_oracle property.project property.stored_tables property.torture property.stages unit.stages_faults
+    property.analysis property.power_log property.dedup_complete property.dedup_days property.dedup_oracle property.project property.stored_tables property.torture property.stages property.star_rounds unit.stages_faults
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
     unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language unit.language_detector

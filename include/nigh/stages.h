@@ -51,8 +51,8 @@ NIGH_API void nigh_staged_options_init(nigh_staged_options *options);
  * and how old the inputs are.  An existing plan must be the same, and stays as it is.
  *
  * Lives:   all arguments are read during the call.
- * Returns: NIGH_OK; NIGH_EINVAL for what stages do not do (streams, other methods than minhash, `limit`, `all_pairs`,
- *          `against`, a `shard` of the reading); NIGH_EMISMATCH if there is another plan; NIGH_EVERSION;
+ * Returns: NIGH_OK; NIGH_EINVAL for what stages do not do (streams, other methods than minhash, `limit`, `against`, a
+ *          `shard` of the reading); NIGH_EMISMATCH if there is another plan; NIGH_EVERSION;
  *          NIGH_ENOTFOUND; NIGH_EIO; NIGH_ENOMEM.
  */
 NIGH_API nigh_status nigh_staged_plan(nigh_context *context, const char *work, const char *const *paths, size_t count,
@@ -136,6 +136,31 @@ NIGH_API nigh_status nigh_staged_describe(nigh_staged *staged, nigh_staged_info 
 NIGH_API nigh_status nigh_staged_write(nigh_staged *staged, uint32_t shard, const char *path,
                                        const nigh_dedup_write_options *options, nigh_dedup_written *written,
                                        nigh_error *error);
+
+/*
+ * After the last stage: the documents of clusters of two or more, for nigh_dedup_pairs(), nigh_dedup_report() and
+ * nigh_dedup_at(), which number them among these, in order; where all_pairs was asked for, those that are alike to
+ * another are there as well.  Pairs and the page are those of nigh_dedup_run(), but that the page tells other counts of
+ * work and no times.  The inputs are read once for the ids.
+ *
+ * Owns:    caller frees *out, before the handle is closed.
+ * Returns: as nigh_staged_run(); NIGH_ELIMIT where all_pairs comes to more than pairs_limit: stages list all or none.
+ */
+NIGH_API nigh_status nigh_staged_clusters(nigh_staged *staged, nigh_dedup **out, nigh_error *error);
+
+/*
+ * Takes what became of a document, and of the one that is kept for it, which may be itself; non-zero ends it. `cluster`
+ * of either is a document of `clusters`; NIGH_ALL_64: it is not among these, and alone.
+ */
+typedef int nigh_staged_take(void *user, const nigh_dedup_document *document, const nigh_dedup_document *kept);
+
+/*
+ * Tells of all documents in the order of the inputs, which are read once more; `clusters` are those of the handle.
+ *
+ * Returns: as nigh_staged_run(); NIGH_ECANCELLED where `take` returns non-zero.
+ */
+NIGH_API nigh_status nigh_staged_documents(nigh_staged *staged, nigh_dedup *clusters, nigh_staged_take *take,
+                                           void *user, nigh_error *error);
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,6 @@
 #define HIGH_BITS 32u /* of a key */
 #define TOGETHER 512u
 #define AHEAD 16u
-#define OFTEN 8u                                        /* so often, or more, a pair of a crowd comes up */
 #define WORTH_THREADS ((uint64_t)4 * NIGH__BANDS_BLOCK) /* documents */
 #define TICK_EVERY 4096u                                /* buckets */
 
@@ -272,8 +271,7 @@ static uint64_t count_listed(const struct search *search, const struct hand *han
 /* Where all pairs are wanted: those of crowds, as many as the limit has room for. */
 static nigh_status list_crowds(struct search *search, struct hand *hands, nigh_error *error) {
     const uint64_t all = count_listed(search, hands, UINT64_MAX);
-    const uint64_t wanted = search->dedup->options.pairs_limit;
-    const uint64_t limit = wanted < UINT64_MAX / OFTEN ? wanted * OFTEN : UINT64_MAX;
+    const uint64_t limit = nigh__dedup_crowd_pairs(search->dedup);
     if (all == 0) return NIGH_OK;
     uint64_t fits = 0;
     uint64_t over = search->dedup->options.bucket_budget; /* no crowd that is listed has more */

@@ -32,7 +32,6 @@
  */
 #include "dedup/complete.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +66,7 @@ struct cluster {
     struct nigh__array balls;   /* of struct ball; they stay where they are */
     struct nigh__array loose;   /* of uint64_t: ranks */
     size_t try_at;              /* so many loose ones are worth a centre */
-    atomic_bool cut;            /* somebody could not be held against all of it */
+    bool cut;                   /* somebody could not be held against all of it */
 };
 
 static uint64_t document_of(const struct nigh__complete *complete, uint64_t rank) {
@@ -128,7 +127,7 @@ uint64_t nigh__complete_population(const struct nigh__complete *complete, uint64
 uint64_t nigh__complete_truncated(const struct nigh__complete *complete) {
     const struct cluster *clusters = complete->clusters.data;
     uint64_t truncated = 0;
-    for (size_t i = 0; i < complete->clusters.count; i++) truncated += atomic_load(&clusters[i].cut);
+    for (size_t i = 0; i < complete->clusters.count; i++) truncated += clusters[i].cut;
     return truncated;
 }
 
@@ -247,12 +246,10 @@ static nigh_status ask_cluster(const struct nigh__complete *complete, struct nig
     nigh_status status = NIGH_OK;
     *out = fits_lengths(complete, cluster, rank);
     for (size_t i = 0; status == NIGH_OK && *out && i < cluster->balls.count; i++) {
-        if (i == place->measured) {
-            *out = spend(asking);
-            if (*out) status = measure(complete, asking, &balls[i], rank, &place->slacks[i], error);
-            if (status != NIGH_OK || !*out) return status;
-            place->measured++;
-        }
+        *out = i == 0 || spend(asking); /* also where it was measured before, so that asking again comes to the same */
+        if (*out && i == place->measured)
+            status = measure(complete, asking, &balls[i], rank, &place->slacks[place->measured++], error);
+        if (status != NIGH_OK || !*out) return status;
         prefer(place, i);
         status = ask_ball(complete, asking, &balls[i], place->slacks[i], rank, out, error);
     }
@@ -268,7 +265,7 @@ void nigh__complete_begin(const struct nigh__complete *complete, uint64_t kept, 
 nigh_status nigh__complete_admits(const struct nigh__complete *complete, struct nigh__complete_asking *asking,
                                   uint64_t kept, uint64_t rank, struct nigh__complete_place *place, bool *out,
                                   nigh_error *error) {
-    struct cluster *cluster = find_cluster(complete, kept);
+    const struct cluster *cluster = find_cluster(complete, kept);
     place->ball = NIGH__COMPLETE_LOOSE;
     place->population = cluster == NULL ? 0 : cluster->population;
     *out = true;
@@ -276,9 +273,12 @@ nigh_status nigh__complete_admits(const struct nigh__complete *complete, struct 
         prefer(place, 0);
         return NIGH_OK;
     }
-    nigh_status status = ask_cluster(complete, asking, cluster, rank, place, out, error);
-    if (asking->left == 0) atomic_store(&cluster->cut, true);
-    return status;
+    return ask_cluster(complete, asking, cluster, rank, place, out, error);
+}
+
+void nigh__complete_cut(const struct nigh__complete *complete, uint64_t kept) {
+    struct cluster *cluster = find_cluster(complete, kept);
+    if (cluster != NULL) cluster->cut = true;
 }
 
 /* ------------------------------------------------------------------ joining -- */

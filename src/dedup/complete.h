@@ -59,7 +59,8 @@ nigh_status nigh__complete_admits(const struct nigh__complete *complete, struct 
 nigh_status nigh__complete_add(struct nigh__complete *complete, struct nigh__complete_asking *asking, uint64_t kept,
                                uint64_t rank, const struct nigh__complete_place *place, nigh_error *error);
 
-/* Clusters that somebody could not be held against to the end. */
+/* Somebody could not be held against the cluster to the end, which is counted; and how many such clusters there are. */
+void nigh__complete_cut(const struct nigh__complete *complete, uint64_t kept);
 uint64_t nigh__complete_truncated(const struct nigh__complete *complete);
 
 #endif

@@ -123,7 +123,8 @@ static nigh_status verify_candidates(nigh_dedup *dedup, struct nigh__pass_plan *
     return status;
 }
 
-static uint64_t usual_pairs(uint64_t documents) {
+uint64_t nigh__dedup_pairs_limit(const nigh_dedup_options *options, uint64_t documents) {
+    if (options->pairs_limit != 0) return options->pairs_limit;
     return documents < MIN_USUAL_PAIRS / USUAL_PAIRS ? MIN_USUAL_PAIRS : documents * USUAL_PAIRS;
 }
 
@@ -136,7 +137,7 @@ nigh_status nigh__dedup_decide(nigh_dedup *dedup, struct nigh__pass_plan *plan, 
     const double begin = nigh__clock();
     dedup->info.documents = dedup->documents.count;
     dedup->pair_words = dedup->documents.count <= dedup->narrow.numbers ? 1 : 2;
-    if (dedup->options.pairs_limit == 0) dedup->options.pairs_limit = usual_pairs(dedup->documents.count);
+    dedup->options.pairs_limit = nigh__dedup_pairs_limit(&dedup->options, dedup->documents.count);
     dedup->verified = dedup->reading != NULL && !dedup->options.no_verify;
     nigh_status status = nigh__order_init(dedup, &order, error);
     if (status != NIGH_OK) return status;

@@ -94,6 +94,7 @@ struct nigh_dedup {
     struct nigh__sorter *pairs;   /* those nigh_dedup_pairs() gives, copies included; likeness.c says how; NULL: not
                                      made yet */
     uint64_t untold;              /* pairs of copies that are not among them */
+    uint64_t pairs_wanted;        /* of all pairs: candidates and copies that there are to be listed, without a limit */
     uint32_t copies_told;         /* of more copies of one text than so many only the pairs with the first */
     struct nigh__pass_plan *plan; /* how documents were read; owned; NULL: of signatures */
     bool verified;                /* similarities are Jaccard's; else they are guessed from distances */
@@ -112,6 +113,14 @@ static inline struct nigh__sorter_options nigh__dedup_sorting(const nigh_dedup *
                                          .memory_bytes = dedup->options.memory_bytes / share,
                                          .temporary = dedup->temporary,
                                          .threads = threads};
+}
+
+/* The limit of pairs that are listed, where nobody has said another. */
+uint64_t nigh__dedup_pairs_limit(const nigh_dedup_options *options, uint64_t documents);
+/* So many pairs of crowds may be looked at to list those: a pair that is alike comes up so often, or more. */
+static inline uint64_t nigh__dedup_crowd_pairs(const nigh_dedup *dedup) {
+    const uint64_t often = 8;
+    return dedup->options.pairs_limit < UINT64_MAX / often ? dedup->options.pairs_limit * often : UINT64_MAX;
 }
 
 /* Whether a document stays; they come in the order of the input. */

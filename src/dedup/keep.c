@@ -24,6 +24,14 @@
  * with the one it goes with (complete.h).  A cluster may have grown since the first step: then it
  * is asked again in the second, and where it says no now, the document goes on to the next.
  * Clusters that said no before would say it again, for nobody leaves them.
+ *
+ * But a document may take only so many comparisons, and how many a cluster took of it in the first step depends on
+ * where the wave began.  So that the verdict does not, the second step asks again from the first cluster on that was
+ * asked, as if nobody had before.  Mostly that is the one that was found.  Where others said no before it, that is done
+ * only for a document that could come to too many comparisons, as it could where half its budget is no more than
+ *
+ *     the sum, over the clusters it asked, of centres and members      all that one can take
+ *     and all that went with somebody in this wave so far              by so much they may have grown
  */
 #include "dedup/keep.h"
 
@@ -49,6 +57,9 @@ struct suspect {
     float similarity;
     /* Of the rule COMPLETE. */
     uint64_t left;                     /* comparisons with other members; 0: no more, and it stays */
+    uint64_t most;                     /* that the clusters asked so far could take; 0: none was asked */
+    uint64_t first;                    /* of these */
+    bool counts;                       /* it is asked in order from that on: what runs out is told */
     struct nigh__complete_place place; /* in the cluster */
 };
 
@@ -74,6 +85,7 @@ struct wave {
     struct nigh__array crowds;   /* of uint64_t */
     struct hand *hands;
     uint64_t begin; /* the first rank of the wave */
+    uint64_t gone;  /* so many of the wave went with somebody */
     struct nigh__parallel parallel;
 };
 
@@ -179,6 +191,9 @@ static nigh_status ask_cluster(const struct wave *wave, struct hand *hand, struc
     nigh_status status =
         nigh__complete_admits(&wave->complete, &hand->asking, kept, suspect->rank, &suspect->place, admits, error);
     suspect->left -= allowed - hand->asking.left;
+    if (suspect->most == 0) suspect->first = kept;
+    suspect->most += NIGH__COMPLETE_BALLS + suspect->place.population;
+    if (suspect->counts && hand->asking.left == 0) nigh__complete_cut(&wave->complete, kept);
     return status;
 }
 
@@ -245,6 +260,7 @@ static nigh_status leave(struct wave *wave, const struct suspect *suspect, nigh_
     nigh_dedup *dedup = keeping->dedup;
     const uint64_t *first = keeping->comparer->order->first;
     dedup->info.alike++;
+    wave->gone++;
     keeping->clusters->kept[suspect->rank] = suspect->found;
     nigh__dedup_document(dedup, first[suspect->rank])->similarity = suspect->similarity;
     nigh_status status = NIGH_OK;
@@ -276,13 +292,11 @@ static void settle_lists(struct wave *wave) {
     }
 }
 
-/* The second step for a document that may have been found one already: in order. */
-static nigh_status judge_again(struct wave *wave, struct suspect *suspect, nigh_error *error) {
+/* Of the rule COMPLETE: goes on from the cluster that was found in the first step, if it was. */
+static nigh_status judge_on(const struct wave *wave, struct suspect *suspect, nigh_error *error) {
     struct hand *hand = &wave->hands[0];
-    if (suspect->left == 0) return NIGH_OK;
     if (suspect->found == NIGH__NO_DOCUMENT) return judge(wave, hand, suspect, OF_WAVE, error);
-    if (!is_complete(wave) || suspect->place.population == nigh__complete_population(&wave->complete, suspect->found))
-        return NIGH_OK;
+    if (suspect->place.population == nigh__complete_population(&wave->complete, suspect->found)) return NIGH_OK;
     bool admits = true;
     nigh_status status = ask_cluster(wave, hand, suspect, suspect->found, &admits, error);
     if (status != NIGH_OK || admits) return status;
@@ -291,10 +305,36 @@ static nigh_status judge_again(struct wave *wave, struct suspect *suspect, nigh_
     return suspect->left == 0 ? NIGH_OK : judge(wave, hand, suspect, ALL, error);
 }
 
+/* Whether no cluster could have run out of comparisons, whenever it had been asked. */
+static bool is_sure(const struct wave *wave, const struct suspect *suspect) {
+    return suspect->most + wave->gone < wave->keeping->dedup->options.bucket_budget / 2;
+}
+
+static nigh_status judge_complete(const struct wave *wave, struct suspect *suspect, nigh_error *error) {
+    const uint64_t budget = wave->keeping->dedup->options.bucket_budget;
+    nigh_status status = NIGH_OK;
+    suspect->counts = suspect->most == 0 || suspect->found == suspect->first;
+    if (suspect->counts) suspect->left = budget;
+    if (suspect->counts || is_sure(wave, suspect)) status = judge_on(wave, suspect, error);
+    if (status != NIGH_OK || suspect->counts || is_sure(wave, suspect)) return status;
+    suspect->counts = true;
+    suspect->from = suspect->first;
+    suspect->found = NIGH__NO_DOCUMENT;
+    suspect->left = budget;
+    return judge(wave, &wave->hands[0], suspect, ALL, error);
+}
+
+/* The second step for a document that may have been found one already: in order. */
+static nigh_status judge_again(const struct wave *wave, struct suspect *suspect, nigh_error *error) {
+    if (is_complete(wave)) return judge_complete(wave, suspect, error);
+    return suspect->found == NIGH__NO_DOCUMENT ? judge(wave, &wave->hands[0], suspect, OF_WAVE, error) : NIGH_OK;
+}
+
 static nigh_status decide(struct wave *wave, nigh_error *error) {
     struct suspect *suspects = wave->suspects.data;
     const size_t count = wave->suspects.count - 1;
     wave->parallel.threads = count < WORTH_THREADS ? 1 : wave->keeping->threads;
+    wave->gone = 0;
     atomic_store(&wave->parallel.done, wave->begin);
     nigh_status status = nigh__parallel_run(&wave->parallel, count, AT_ONCE, judge_some, wave, error);
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {

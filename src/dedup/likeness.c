@@ -12,7 +12,6 @@
  */
 #include "dedup/likeness.h"
 
-#include "base/bytes.h"
 #include "base/status.h"
 #include "kernel/hamming.h"
 
@@ -36,7 +35,7 @@ static nigh_status add_pair(nigh_dedup *dedup, uint64_t a, uint64_t b, float sim
     const uint64_t high = a < b ? b : a;
     uint64_t record[3];
     nigh__number_pair_pack(dedup->pair_words, low, high, record);
-    record[dedup->pair_words] = (uint64_t)nigh__load32(&similarity) << 32 | distance;
+    record[dedup->pair_words] = nigh__likeness_pack(similarity, distance);
     return nigh__sorter_add(dedup->pairs, record, 1, error);
 }
 
@@ -64,7 +63,8 @@ static nigh_status pair_rest(nigh_dedup *dedup, const struct nigh__gathered *gat
     nigh_status status = NIGH_OK;
     for (uint64_t other = next_of(dedup, document); status == NIGH_OK && other != NIGH__NO_DOCUMENT;
          other = next_of(dedup, other))
-        status = add_pair(dedup, document, other, 1, nigh__likeness_distance(dedup, gathered, document, other), error);
+        status = add_pair(dedup, document, other, 1,
+                          gathered == NULL ? 0 : nigh__likeness_distance(dedup, gathered, document, other), error);
     return status;
 }
 
@@ -90,8 +90,9 @@ nigh_status nigh__likeness_begin(nigh_dedup *dedup, const struct nigh__gathered 
     return status;
 }
 
-nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a, uint64_t b,
-                               float similarity, nigh_error *error) {
+/* `distance` counts where nothing was gathered. */
+static nigh_status add_sets(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a, uint64_t b,
+                            float similarity, uint32_t distance, nigh_error *error) {
     const uint64_t a_size = size_of(dedup, a);
     const uint64_t b_size = size_of(dedup, b);
     const bool one_a = a_size > dedup->copies_told;
@@ -101,8 +102,19 @@ nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *g
     for (uint64_t i = a; status == NIGH_OK && i != NIGH__NO_DOCUMENT; i = one_a ? NIGH__NO_DOCUMENT : next_of(dedup, i))
         for (uint64_t j = b; status == NIGH_OK && j != NIGH__NO_DOCUMENT;
              j = one_b ? NIGH__NO_DOCUMENT : next_of(dedup, j))
-            status = add_pair(dedup, i, j, similarity, nigh__likeness_distance(dedup, gathered, i, j), error);
+            status = add_pair(dedup, i, j, similarity,
+                              gathered == NULL ? distance : nigh__likeness_distance(dedup, gathered, i, j), error);
     return status;
+}
+
+nigh_status nigh__likeness_add(nigh_dedup *dedup, const struct nigh__gathered *gathered, uint64_t a, uint64_t b,
+                               float similarity, nigh_error *error) {
+    return add_sets(dedup, gathered, a, b, similarity, 0, error);
+}
+
+nigh_status nigh__likeness_add_known(nigh_dedup *dedup, uint64_t a, uint64_t b, float similarity, uint32_t distance,
+                                     nigh_error *error) {
+    return add_sets(dedup, NULL, a, b, similarity, distance, error);
 }
 
 nigh_status nigh__likeness_finish(nigh_dedup *dedup, nigh_error *error) {
@@ -131,15 +143,12 @@ static nigh_status make_tree(nigh_dedup *dedup, nigh_error *error) {
 static nigh_dedup_pair show_pair(const nigh_dedup *dedup, const uint64_t *record) {
     const struct nigh__number_pair documents = nigh__number_pair_unpack(dedup->pair_words, record);
     const uint64_t measures = record[dedup->pair_words];
-    const uint32_t bits = (uint32_t)(measures >> 32);
     const struct nigh__duplicate *a = nigh__dedup_document(dedup, documents.first);
     const struct nigh__duplicate *b = nigh__dedup_document(dedup, documents.second);
     const bool sure = dedup->verified || a->set_of == b->set_of;
-    float similarity;
-    memcpy(&similarity, &bits, sizeof similarity);
     return (nigh_dedup_pair){.first = documents.first,
                              .second = documents.second,
-                             .similarity = sure ? (double)similarity : -1,
+                             .similarity = sure ? (double)nigh__likeness_similarity(measures) : -1,
                              .distance = (uint32_t)measures,
                              .copy = a->copy_of == b->copy_of};
 }

@@ -17,7 +17,7 @@ static void count_sets(struct nigh__pair_limit *listing) {
         if (nigh__dedup_document(listing->dedup, i)->set_of != i) continue;
         const uint64_t size = size_of(listing, i);
         for (size_t level = 0; level < NIGH__PAIR_LIMIT_LEVELS; level++)
-            listing->pairs[level] += size > levels[level] ? size - 1 : size * (size - 1) / 2;
+            listing->pairs[level] += nigh__copies_pairs(size, levels[level]);
     }
 }
 

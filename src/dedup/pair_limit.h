@@ -19,6 +19,11 @@
 #define NIGH__PAIR_LIMIT_LEVELS 4u
 #define NIGH__PAIR_LIMIT_DEGREES 65536u
 
+/* Pairs of so many copies of one text that are told, where more than `copies` have only those with the first. */
+static inline uint64_t nigh__copies_pairs(uint64_t size, uint32_t copies) {
+    return size > copies ? size - 1 : size * (size - 1) / 2;
+}
+
 struct nigh__pair_limit {
     const nigh_dedup *dedup;
     uint64_t pairs[NIGH__PAIR_LIMIT_LEVELS]; /* that would be told, by how many copies may have all of theirs */

@@ -86,8 +86,10 @@ struct nigh__mark nigh__pass_mark(const struct nigh__pass_plan *plan, const char
 
 static nigh_status work(void *given, const nigh_text *text, struct nigh__array *product, nigh_error *error) {
     struct nigh__pass_worker *worker = given;
-    struct nigh__features features;
-    nigh_status status = nigh__featurer_find(worker->featurer, text->text, text->text_length, &features, error);
+    struct nigh__features features = {0};
+    nigh_status status = worker->step->featureless
+                             ? NIGH_OK
+                             : nigh__featurer_find(worker->featurer, text->text, text->text_length, &features, error);
     if (status != NIGH_OK) return status;
     const struct nigh__mark mark = nigh__pass_mark(worker->plan, text->text, text->text_length);
     uint8_t *place = nigh__array_add(worker->context, product, sizeof mark);

@@ -53,6 +53,7 @@ struct nigh__pass_step {
     const char *stage; /* for progress */
     bool projects;     /* needs the projector */
     bool signs;        /* needs the signer */
+    bool featureless;  /* needs no features, and gets none */
     /* NULL, or called before all others, with how much there is to read. */
     nigh_status (*begin)(void *user, const nigh_text_reader_info *info, nigh_error *error);
     /* On any thread: appends what becomes of a document to `product`. */

@@ -133,7 +133,8 @@ static void facts_work(struct facts *facts, const nigh_dedup *dedup) {
     fact_number(facts, "candidate pairs", info->candidates);
     if (dedup->source != NULL) fact_number(facts, "pairs compared by text", info->verified);
     fact_number(facts, "pairs known to be alike", info->alike);
-    for (size_t i = 0; i < 4; i++) put_decimal(fact_add(facts, stages[i]), VALUE_SIZE, info->seconds[i], " s");
+    for (size_t i = 0; i < 4 && info->seconds[0] > 0; i++) /* of stages nobody knows */
+        put_decimal(fact_add(facts, stages[i]), VALUE_SIZE, info->seconds[i], " s");
     if (getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > 0) /* in KiB */
         put_decimal(fact_add(facts, "memory of the process, at most"), VALUE_SIZE, (double)usage.ru_maxrss * 1024 / 1e6,
                     " MB");
@@ -170,7 +171,8 @@ static void sizes_fill(struct bars *bars, const nigh_dedup *dedup, const uint64_
         counts[at]++;
         if (at > last) last = at;
     }
-    if (dedup->documents.count == 0) return;
+    counts[0] += dedup->info.documents - dedup->documents.count; /* of stages: each is alone */
+    if (dedup->info.documents == 0) return;
     for (size_t i = 0; i <= last; i++)
         bar_range(bars, i == 0 ? 1 : ((uint64_t)1 << (i - 1)) + 1, (uint64_t)1 << i, counts[i]);
 }

@@ -120,6 +120,7 @@ static nigh_status read_sets(struct verification *verification, nigh_error *erro
         dedup->options.all_pairs ? nigh__pair_limit_init(dedup, &verification->listing, error) : NIGH_OK;
     if (status == NIGH_OK) status = mark_needed(verification, needed, error);
     if (status == NIGH_OK && dedup->options.all_pairs) nigh__pair_limit_choose(&verification->listing);
+    dedup->pairs_wanted = verification->listing.pairs[0];
     if (status == NIGH_OK && dedup->verified) {
         status = nigh__sets_init(dedup, dedup->options.memory_bytes / 2, &verification->sets, error);
         if (status == NIGH_OK)

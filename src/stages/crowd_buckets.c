@@ -9,11 +9,23 @@ nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const
     return nigh__buckets_init(candidates, gathered, NULL, &out->buckets, error);
 }
 
+static nigh_status end_crowd(struct nigh__crowd_buckets *crowds, nigh_error *error) {
+    return crowds->listing ? nigh__buckets_list(&crowds->buckets, UINT64_MAX, error)
+                           : nigh__buckets_compare(&crowds->buckets, error);
+}
+
+nigh_status nigh__crowd_buckets_again(struct nigh__crowd_buckets *crowds, uint64_t *pairs, nigh_error *error) {
+    nigh_status status = end_crowd(crowds, error);
+    crowds->listing = true;
+    *pairs = nigh__buckets_pairs(&crowds->buckets, UINT64_MAX);
+    return status;
+}
+
 nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
                                     uint64_t document, nigh_error *error) {
     struct nigh__buckets *buckets = &crowds->buckets;
     if (buckets->members.count > 0 && crowd != crowds->crowd) {
-        nigh_status status = nigh__buckets_compare(buckets, error);
+        nigh_status status = end_crowd(crowds, error);
         if (status != NIGH_OK) return status;
     }
     crowds->crowd = crowd;
@@ -26,7 +38,7 @@ nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t
 
 nigh_status nigh__crowd_buckets_end(struct nigh__crowd_buckets *crowds, nigh_status status, nigh_dedup *dedup,
                                     nigh_error *error) {
-    if (status == NIGH_OK) status = nigh__buckets_compare(&crowds->buckets, error);
+    if (status == NIGH_OK) status = end_crowd(crowds, error);
     if (status == NIGH_OK) status = nigh__buckets_finish(&crowds->buckets, error);
     dedup->info.truncated += crowds->buckets.truncated;
     nigh__buckets_release(&crowds->buckets);

@@ -8,6 +8,7 @@
 struct nigh__crowd_buckets {
     struct nigh__buckets buckets; /* its members are of the crowd at hand */
     uint64_t crowd;
+    bool listing; /* they go by once more */
 };
 
 /* Whatever it returns, nigh__crowd_buckets_end() comes last. */
@@ -17,6 +18,10 @@ nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const
 /* One more member.  A crowd is looked at when the next begins. */
 nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
                                     uint64_t document, nigh_error *error);
+
+/* After the last, where all pairs are wanted: members are added once more, to be listed.  Says how many pairs of crowds
+ * there are. */
+nigh_status nigh__crowd_buckets_again(struct nigh__crowd_buckets *crowds, uint64_t *pairs, nigh_error *error);
 
 /* Looks at the last crowd where `status` is NIGH_OK, releases all, and returns how it went. */
 nigh_status nigh__crowd_buckets_end(struct nigh__crowd_buckets *crowds, nigh_status status, nigh_dedup *dedup,

@@ -3,10 +3,12 @@
  * The stage components: documents that a pair or a crowd connects must be decided together, and go to one task of the
  * stage verify with their pairs and crowds.  Nothing else hangs on components: chains do not make anything alike.
  *
- * Cost: 8 bytes of memory a document, and two passes over pairs and crowds.
+ * Cost: 8 bytes of memory a document, and two passes over pairs and crowds.  Where that is more than the memory,
+ * components are found and shared by sorting (star_rounds.h, components_outside.c).
  */
+#include "stages/components_outside.h"
+
 #include "base/status.h"
-#include "stages/stage_work.h"
 #include "stages/union_find.h"
 
 struct connecting {
@@ -18,12 +20,6 @@ struct connecting {
     bool began;
     uint64_t info[NIGH__COMPONENTS_INFO_WORDS];
 };
-
-/* Sections of what each task gets. */
-enum { NEEDED, PAIRS, CROWDS };
-static uint32_t section_of(const nigh_staged *staged, uint32_t kind, uint32_t task) {
-    return NIGH__COMPONENTS_TASKS + kind * staged->shards + task;
-}
 
 /* The number of a document among all. */
 static uint64_t number_of(const struct connecting *connecting, uint64_t id) {
@@ -71,7 +67,7 @@ static nigh_status share_records(struct connecting *connecting, uint32_t part, u
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t *record = records + i * words;
-        const uint32_t section = section_of(connecting->staged, part, task_of(connecting, record[place]));
+        const uint32_t section = nigh__components_section(connecting->staged, part, task_of(connecting, record[place]));
         status = nigh__stage_add(connecting->writer, section, record, words, error);
     }
     return status;
@@ -79,12 +75,12 @@ static nigh_status share_records(struct connecting *connecting, uint32_t part, u
 
 static nigh_status share_pairs(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
     (void)shard;
-    return share_records(user, PAIRS, NIGH__PAIR_WORDS, 0, records, count, error);
+    return share_records(user, NIGH__COMPONENTS_PAIRS, NIGH__PAIR_WORDS, 0, records, count, error);
 }
 
 static nigh_status share_crowds(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
     (void)shard;
-    return share_records(user, CROWDS, NIGH__CROWD_WORDS, 2, records, count, error);
+    return share_records(user, NIGH__COMPONENTS_CROWDS, NIGH__CROWD_WORDS, 2, records, count, error);
 }
 
 /* Those that are not alone, shard by shard. */
@@ -101,8 +97,9 @@ static nigh_status list_needed(struct connecting *connecting, nigh_error *error)
             if (size > connecting->info[NIGH__COMPONENTS_LARGEST]) connecting->info[NIGH__COMPONENTS_LARGEST] = size;
             const uint64_t words[NIGH__NEEDED_WORDS] = {nigh__id_make(shard, i - connecting->bases[shard]),
                                                         nigh__stage_share(staged, top)};
-            status = nigh__stage_add(connecting->writer, section_of(staged, NEEDED, shard), words, NIGH__NEEDED_WORDS,
-                                     error);
+            status =
+                nigh__stage_add(connecting->writer, nigh__components_section(staged, NIGH__COMPONENTS_NEEDED, shard),
+                                words, NIGH__NEEDED_WORDS, error);
         }
     return status;
 }
@@ -133,9 +130,13 @@ nigh_status nigh__stage_components(const nigh_staged *staged, uint32_t shard, st
     (void)shard;
     nigh_status status = nigh__staged_bases(staged, &bases, error);
     connecting.bases = bases;
-    if (status == NIGH_OK && !nigh__forest_init(staged->context, bases[staged->shards], &connecting.forest))
-        status = nigh__no_memory(error, "to connect documents");
-    if (status == NIGH_OK) status = connect(&connecting, error);
+    if (status == NIGH_OK && nigh__components_are_outside(staged, bases)) {
+        status = nigh__components_outside(staged, bases, writer, error);
+    } else {
+        if (status == NIGH_OK && !nigh__forest_init(staged->context, bases[staged->shards], &connecting.forest))
+            status = nigh__no_memory(error, "to connect documents");
+        if (status == NIGH_OK) status = connect(&connecting, error);
+    }
     nigh__free(staged->context, connecting.forest.words);
     nigh__free(staged->context, bases);
     return status;

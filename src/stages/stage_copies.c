@@ -43,7 +43,8 @@ static nigh_status add_member(struct copying *copying, const uint64_t *record, n
 
 static nigh_status end_set(struct copying *copying, nigh_error *error) {
     if (copying->members < 2) return NIGH_OK;
-    const uint64_t words[NIGH__SET_WORDS] = {copying->first, copying->best, copying->first_merit, copying->best_merit};
+    const uint64_t words[NIGH__SET_WORDS] = {copying->first, copying->best, copying->first_merit, copying->best_merit,
+                                             copying->members};
     copying->info[NIGH__COPIES_INFO_WORDS + nigh__id_shard(copying->first)] -= copying->last[MARK_1] & 1;
     copying->sets++;
     return nigh__stage_add(copying->writer, NIGH__COPIES_SETS, words, NIGH__SET_WORDS, error);

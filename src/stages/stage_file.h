@@ -24,7 +24,7 @@
 #include "base/memory.h"
 #include "base/replacement.h"
 
-#define NIGH__STAGE_VERSION 1u
+#define NIGH__STAGE_VERSION 2u
 #define NIGH__STAGE_MAX_SECTIONS (UINT64_C(1) << 20)
 
 /* What a file says it is. */

@@ -71,6 +71,7 @@ static void print_options(uint64_t *print, const nigh_dedup_options *options) {
     print_number(print, (uint64_t)options->cluster);
     print_number(print, (uint64_t)options->keep);
     print_number(print, options->bucket_budget);
+    print_number(print, options->all_pairs ? 1 + options->pairs_limit : 0);
     print_text(print, options->score_key);
 }
 
@@ -174,7 +175,6 @@ static nigh_status check_options(const nigh_dedup *dedup, const nigh_text_reader
     const nigh_dedup_options *options = &dedup->options;
     const char *what = options->method != NIGH_DEDUP_MINHASH ? "another method than minhash"
                        : options->limit != 0                 ? "a limit of documents"
-                       : options->all_pairs                  ? "a list of all pairs"
                        : options->against != NULL            ? "a collection to be held against"
                        : options->will_annotate              ? "annotating"
                        : reading != NULL && reading->shards != 0 && reading->shards != UINT64_MAX ? "a shard of records"

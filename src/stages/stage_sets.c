@@ -11,7 +11,7 @@
  *     DOCUMENTS  0 1 2 3 4 5 6 7 ...        of the stage sign
  *     BITS       0 1 2 3 4 5 6 7 ...        the same
  *
- * Cost: a bit for each record, and 24 bytes for each set of two or more whose first is in the shard.
+ * Cost: a bit for each record, and 32 bytes for each set of two or more whose first is in the shard.
  */
 #include <string.h>
 
@@ -20,9 +20,10 @@
 #include "dedup/pass.h"
 #include "dedup/sets.h"
 #include "stages/record_cursor.h"
+#include "stages/star_rounds.h"
 
-/* Of a set: its first, its best, and how good that is. */
-enum { FIRST, BEST, BEST_MERIT, OWN_SET_WORDS };
+/* Of a set: its first, its best, how good that is, and how many there are. */
+enum { FIRST, BEST, BEST_MERIT, MEMBERS, OWN_SET_WORDS };
 
 struct asking {
     const nigh_staged *staged;
@@ -73,7 +74,7 @@ static nigh_status next_needed(struct asking *asking, nigh_error *error) {
     if (nigh__id_shard(needed[0]) != asking->shard || needed[1] >= asking->staged->shards ||
         document >= asking->documents || document < asking->marks.next)
         return nonsense(asking, NIGH_STAGE_COMPONENTS, error);
-    asking->candidate = (struct nigh__candidate){.id = needed[0], .best = needed[0]};
+    asking->candidate = (struct nigh__candidate){.id = needed[0], .best = needed[0], .members = 1};
     asking->task = needed[1];
     return NIGH_OK;
 }
@@ -111,6 +112,7 @@ static void find_best(struct asking *asking) {
     if (asking->next_set == count || set[FIRST] != candidate->id) return;
     candidate->best = set[BEST];
     candidate->best_merit = set[BEST_MERIT];
+    candidate->members = set[MEMBERS];
 }
 
 static nigh_status next_candidate(void *user, uint64_t *number, struct nigh__mark *mark, nigh_error *error) {
@@ -133,6 +135,7 @@ static nigh_status load_sets(void *user, uint32_t shard, const uint64_t *records
         own[FIRST] = set[0];
         own[BEST] = set[1];
         own[BEST_MERIT] = set[3];
+        own[MEMBERS] = set[4];
     }
     return NIGH_OK;
 }
@@ -238,6 +241,7 @@ nigh_status nigh__stage_sets(const nigh_staged *staged, uint32_t shard, struct n
                             .writer = writer,
                             .sets = NIGH__ARRAY(uint64_t),
                             .record = NIGH__ARRAY(uint64_t)};
+    nigh__star_clear(staged); /* components are known */
     nigh_status status = nigh__staged_dedup(staged, nigh__staged_range(staged, shard), &asking.dedup, error);
     if (status == NIGH_OK) status = ask(&asking, error);
     nigh__record_cursor_release(&asking.needed);

@@ -107,6 +107,16 @@ static nigh_status check_lost(const struct signing *signing, nigh_error *error) 
             (unsigned long long)lost, signing->shard, signing->staged->shards));
 }
 
+/* Records that are no documents: those that the options leave out, and the rest, which stays as it is. */
+static void count_unread(struct signing *signing, const nigh_dedup *dedup) {
+    const nigh_text_reader_info *reader = &dedup->info.reader;
+    const uint64_t left_out = reader->too_few_bytes + reader->too_few_words + reader->other_language;
+    const uint64_t known = signing->info[NIGH__SIGN_DOCUMENTS] + signing->info[NIGH__SIGN_LOST] + left_out +
+                           nigh__rereading_passed(dedup->source);
+    signing->info[NIGH__SIGN_LEFT_OUT] = left_out;
+    signing->info[NIGH__SIGN_UNREAD] = reader->records > known ? reader->records - known : 0;
+}
+
 static nigh_status sign_inputs(struct signing *signing, nigh_dedup *dedup, nigh_error *error) {
     const struct nigh__pass_step step = {
         .stage = "reading", .projects = true, .work = work, .take = take, .user = signing};
@@ -119,6 +129,7 @@ static nigh_status sign_inputs(struct signing *signing, nigh_dedup *dedup, nigh_
     signing->info[NIGH__SIGN_BYTES_READ] = met.bytes_read;
     signing->info[NIGH__SIGN_FORMATS] = met.formats;
     signing->info[NIGH__SIGN_LOST] = nigh__rereading_lost(dedup->source, UINT64_MAX);
+    count_unread(signing, dedup);
     return check_lost(signing, error);
 }
 

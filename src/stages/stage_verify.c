@@ -9,12 +9,14 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/word_sort.h"
+#include "dedup/likeness.h"
+#include "dedup/pair_limit.h"
 #include "dedup/sets.h"
 #include "stages/crowd_buckets.h"
 #include "stages/stage_work.h"
 
 /* A document, as it is sorted. */
-enum { ID, FIRST, MERIT, FEATURES, KNOWN_WORDS };
+enum { ID, FIRST, MERIT, FEATURES, MEMBERS, KNOWN_WORDS };
 
 struct deciding {
     struct nigh__dedup_reading hooks; /* the first member: hooks know the dedup alone */
@@ -29,6 +31,7 @@ struct deciding {
     struct nigh__sets *sets;           /* while they are read, */
     const uint64_t *needed;            /* of these documents */
     struct nigh__crowd_buckets crowds; /* while candidates are added */
+    uint64_t crowd_pairs;              /* that there are to be listed */
 };
 
 static nigh_status nonsense(const struct deciding *deciding, nigh_stage stage, uint32_t shard, nigh_error *error) {
@@ -60,6 +63,7 @@ static const uint64_t *cut_candidate(const uint64_t **words, size_t *left, struc
 
 static bool fits(const struct deciding *deciding, uint32_t shard, const struct nigh__candidate *candidate) {
     return nigh__id_shard(candidate->id) == shard && candidate->id <= candidate->best &&
+           candidate->members > (candidate->id != candidate->best) &&
            nigh__id_fits(deciding->staged, deciding->bases, candidate->id) &&
            nigh__id_fits(deciding->staged, deciding->bases, candidate->best) &&
            (candidate->count > 0 || deciding->staged->settled->options.no_verify);
@@ -74,8 +78,9 @@ static nigh_status know_documents(void *user, uint32_t shard, const uint64_t *wo
         const size_t count = candidate.best == candidate.id ? 1 : 2;
         uint64_t *known = nigh__array_add(deciding->staged->context, &deciding->known, count * KNOWN_WORDS);
         if (known == NULL) return nigh__no_memory(error, "for candidates");
-        const uint64_t both[2 * KNOWN_WORDS] = {candidate.id,   candidate.id, candidate.merit,      candidate.features,
-                                                candidate.best, candidate.id, candidate.best_merit, candidate.features};
+        const uint64_t both[2 * KNOWN_WORDS] = {
+            candidate.id,   candidate.id, candidate.merit,      candidate.features, candidate.members,
+            candidate.best, candidate.id, candidate.best_merit, candidate.features, candidate.members};
         memcpy(known, both, count * KNOWN_WORDS * sizeof *known);
     }
     return NIGH_OK;
@@ -104,6 +109,8 @@ static nigh_status add_documents(struct deciding *deciding, const uint64_t *know
                                                 .distance = NIGH_ALL};
         nigh__gather_join(dedup, i, first);
     }
+    for (size_t i = 0; i < count; i++) /* with those that are not here */
+        if (documents[i].set_of == i) documents[i].set_size = known[i * KNOWN_WORDS + MEMBERS];
     memset(rows, 0, count * NIGH__ROW_WORDS * sizeof *rows);
     return NIGH_OK;
 }
@@ -168,6 +175,19 @@ static nigh_status add_members(void *user, uint32_t shard, const uint64_t *recor
     return status;
 }
 
+static nigh_status each_member(struct deciding *deciding, nigh_error *error) {
+    const uint32_t crowds = NIGH__COMPONENTS_TASKS + 2 * deciding->staged->shards + deciding->shard;
+    return nigh__staged_each(deciding->staged, NIGH_STAGE_COMPONENTS, crowds, NIGH__CROWD_WORDS, add_members, deciding,
+                             error);
+}
+
+/* Where all pairs are wanted, crowds go by once more; too many are refused by who asks for them. */
+static nigh_status list_crowds(struct deciding *deciding, nigh_error *error) {
+    nigh_status status = nigh__crowd_buckets_again(&deciding->crowds, &deciding->crowd_pairs, error);
+    if (status != NIGH_OK || deciding->crowd_pairs > nigh__dedup_crowd_pairs(deciding->dedup)) return status;
+    return each_member(deciding, error);
+}
+
 static nigh_status find_candidates(struct nigh__candidates *candidates, struct nigh__gathered *gathered,
                                    nigh_dedup *dedup, struct nigh__pass_plan *plan, nigh_error *error) {
     struct deciding *deciding = deciding_of(dedup);
@@ -177,9 +197,8 @@ static nigh_status find_candidates(struct nigh__candidates *candidates, struct n
     nigh_status status = nigh__crowd_buckets_begin(candidates, gathered, &deciding->crowds, error);
     if (status == NIGH_OK)
         status = nigh__staged_each(staged, NIGH_STAGE_COMPONENTS, pairs, NIGH__PAIR_WORDS, add_pairs, deciding, error);
-    if (status == NIGH_OK)
-        status = nigh__staged_each(staged, NIGH_STAGE_COMPONENTS, pairs + staged->shards, NIGH__CROWD_WORDS,
-                                   add_members, deciding, error);
+    if (status == NIGH_OK) status = each_member(deciding, error);
+    if (status == NIGH_OK && dedup->options.all_pairs) status = list_crowds(deciding, error);
     return nigh__crowd_buckets_end(&deciding->crowds, status, dedup, error);
 }
 
@@ -209,27 +228,87 @@ static nigh_status read_sets(nigh_dedup *dedup, struct nigh__pass_plan *plan, co
 
 /* ------------------------------------------------------------------- telling -- */
 
+/* Pairs of documents of one set, of all sets here; and documents that are not the first of theirs. */
+static uint64_t count_within(const nigh_dedup *dedup, uint64_t *later) {
+    uint64_t pairs = 0;
+    *later = 0;
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
+        const bool first = nigh__dedup_document(dedup, i)->set_of == i;
+        *later += !first;
+        if (first) pairs += nigh__copies_pairs(nigh__dedup_document(dedup, i)->set_size, NIGH__DEDUP_MANY_COPIES);
+    }
+    return pairs;
+}
+
+static nigh_status tell_counts(const struct deciding *deciding, struct nigh__stage_writer *writer, nigh_error *error) {
+    const nigh_dedup *dedup = deciding->dedup;
+    uint64_t later = 0;
+    const uint64_t within = count_within(dedup, &later);
+    const uint64_t info[NIGH__VERIFY_INFO_WORDS] = {[NIGH__VERIFY_VERIFIED] = dedup->info.verified,
+                                                    [NIGH__VERIFY_TRUNCATED] = dedup->info.truncated,
+                                                    [NIGH__VERIFY_CANDIDATES] = dedup->info.candidates,
+                                                    [NIGH__VERIFY_ALIKE] = dedup->info.alike - later,
+                                                    [NIGH__VERIFY_LISTED] =
+                                                        dedup->options.all_pairs ? dedup->pairs_wanted - within : 0,
+                                                    [NIGH__VERIFY_CROWDS] = deciding->crowd_pairs};
+    return nigh__stage_add(writer, NIGH__VERIFY_INFO, info, NIGH__VERIFY_INFO_WORDS, error);
+}
+
 /* A set stays where what is kept for its first is of the set itself. */
 static nigh_status tell_gone(const struct deciding *deciding, struct nigh__stage_writer *writer, nigh_error *error) {
     const nigh_dedup *dedup = deciding->dedup;
     const uint64_t *ids = deciding->ids.data;
-    const uint64_t info[NIGH__VERIFY_INFO_WORDS] = {dedup->info.verified, dedup->info.truncated};
-    nigh_status status = nigh__stage_add(writer, NIGH__VERIFY_INFO, info, NIGH__VERIFY_INFO_WORDS, error);
+    nigh_status status = NIGH_OK;
     for (uint64_t i = 0; status == NIGH_OK && i < dedup->documents.count; i++) {
         const struct nigh__duplicate *document = nigh__dedup_document(dedup, i);
-        if (document->set_of != i || nigh__dedup_document(dedup, document->kept)->set_of == i) continue;
-        status = nigh__stage_add(writer, NIGH__VERIFY_GONE + (uint32_t)nigh__id_shard(ids[i]), &ids[i], 1, error);
+        const uint64_t first = nigh__dedup_document(dedup, document->kept)->set_of;
+        if (document->set_of != i || first == i) continue;
+        const uint64_t words[NIGH__GONE_WORDS] = {
+            ids[i], ids[document->kept],
+            nigh__likeness_pack(document->similarity, nigh__likeness_distance(dedup, &deciding->gathered, i, first))};
+        status = nigh__stage_add(writer, NIGH__VERIFY_GONE + (uint32_t)nigh__id_shard(ids[i]), words, NIGH__GONE_WORDS,
+                                 error);
     }
     return status;
 }
 
+/* Pairs of sets, each by the first of it. */
+static nigh_status tell_pairs(const struct deciding *deciding, const uint64_t *records, size_t count,
+                              struct nigh__stage_writer *writer, nigh_error *error) {
+    const nigh_dedup *dedup = deciding->dedup;
+    const uint64_t *ids = deciding->ids.data;
+    nigh_status status = NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        const uint64_t *record = records + i * (dedup->pair_words + 1);
+        const struct nigh__number_pair pair = nigh__number_pair_unpack(dedup->pair_words, record);
+        const uint64_t words[NIGH__ALIKE_WORDS] = {ids[pair.first], ids[pair.second], record[dedup->pair_words]};
+        if (nigh__dedup_document(dedup, pair.first)->set_of == pair.first &&
+            nigh__dedup_document(dedup, pair.second)->set_of == pair.second)
+            status = nigh__stage_add(writer, NIGH__VERIFY_ALIKE_PAIRS, words, NIGH__ALIKE_WORDS, error);
+    }
+    return status;
+}
+
+static nigh_status tell_alike(const struct deciding *deciding, struct nigh__stage_writer *writer, nigh_error *error) {
+    const nigh_dedup *dedup = deciding->dedup;
+    const uint64_t *records = NULL;
+    size_t count = 0;
+    nigh_status status = NIGH_OK;
+    while (dedup->pairs != NULL && status == NIGH_OK &&
+           (status = nigh__sorter_next(dedup->pairs, &records, &count, error)) == NIGH_OK)
+        status = tell_pairs(deciding, records, count, writer, error);
+    return status == NIGH_END ? NIGH_OK : status;
+}
+
 static nigh_status decide(struct deciding *deciding, nigh_error *error) {
+    const nigh_staged *staged = deciding->staged;
     nigh_dedup *dedup = deciding->dedup;
     deciding->hooks = *dedup->reading;
     deciding->hooks.find_candidates = find_candidates;
     deciding->hooks.read_sets = read_sets;
     dedup->reading = &deciding->hooks;
     if (dedup->options.keep != NIGH_KEEP_FIRST) dedup->options.keep = NIGH_KEEP_SHORTEST; /* merits are as lengths */
+    dedup->options.pairs_limit = nigh__dedup_pairs_limit(&staged->settled->options, deciding->bases[staged->shards]);
     nigh_status status = make_documents(deciding, error);
     return status == NIGH_OK ? nigh__dedup_decide(dedup, dedup->plan, &deciding->gathered, error) : status;
 }
@@ -250,6 +329,8 @@ nigh_status nigh__stage_verify(const nigh_staged *staged, uint32_t shard, struct
     if (status == NIGH_OK)
         status = nigh__staged_dedup(staged, (struct nigh__input_range){0, 0}, &deciding.dedup, error);
     if (status == NIGH_OK) status = decide(&deciding, error);
+    if (status == NIGH_OK) status = tell_counts(&deciding, writer, error);
+    if (status == NIGH_OK) status = tell_alike(&deciding, writer, error);
     if (status == NIGH_OK) status = tell_gone(&deciding, writer, error);
     nigh__gathered_release(staged->context, &deciding.gathered);
     nigh__array_release(staged->context, &deciding.known);

@@ -12,7 +12,8 @@
  *         MARKS + p       mark of the set (2), hash of the text, id, merit
  *     copies      p   by mark
  *         INFO            enum nigh__copies_info, then of each shard: documents with features that are not the first
- *         SETS            first, best, merit of the first, of the best: of sets of two or more, numbered as they come
+ *         SETS            first, best, merit of the first, of the best, members: of sets of two or more, numbered as
+ *                         they come
  *         MEMBERS + s     number of the set, id
  *     postings    s
  *         INFO            enum nigh__postings_info
@@ -31,7 +32,10 @@
  *         SETS + v        struct nigh__candidate and its features                          ascending
  *     verify      v   by component
  *         INFO            enum nigh__verify_info
- *         GONE + s        the first of a set that goes
+ *         ALIKE           where all pairs are listed: the first of a set, of a later one, and how near they are
+ *         GONE + s        the first of a set that goes, the document that is kept for it, and how near they are
+ *
+ * How near: the similarity as the bits of a float << 32 | the distance of the signatures.
  *
  * An id is the number of a sign file and of a document in it, so ids ascend in the order of the inputs.
  *
@@ -61,12 +65,22 @@ enum nigh__sign_info {
     NIGH__SIGN_LOST,
     NIGH__SIGN_BYTES_TEXT,
     NIGH__SIGN_NARROW, /* so many documents, or more, have no low halves of keys */
+    NIGH__SIGN_UNREAD, /* as in nigh_dedup_info */
+    NIGH__SIGN_LEFT_OUT,
     NIGH__SIGN_INFO_WORDS
 };
 enum nigh__postings_info { NIGH__POSTINGS_WIDE, NIGH__POSTINGS_BEFORE, NIGH__POSTINGS_INFO_WORDS };
 enum nigh__copies_info { NIGH__COPIES_COPIES, NIGH__COPIES_INFO_WORDS };
 enum nigh__components_info { NIGH__COMPONENTS_COUNT, NIGH__COMPONENTS_LARGEST, NIGH__COMPONENTS_INFO_WORDS };
-enum nigh__verify_info { NIGH__VERIFY_VERIFIED, NIGH__VERIFY_TRUNCATED, NIGH__VERIFY_INFO_WORDS };
+enum nigh__verify_info {
+    NIGH__VERIFY_VERIFIED,
+    NIGH__VERIFY_TRUNCATED,
+    NIGH__VERIFY_CANDIDATES,
+    NIGH__VERIFY_ALIKE,
+    NIGH__VERIFY_LISTED, /* pairs of documents of different sets that are candidates, where all are listed; */
+    NIGH__VERIFY_CROWDS, /* and pairs within crowds, one for each crowd that they are in */
+    NIGH__VERIFY_INFO_WORDS
+};
 
 /* Sections: those that are for one task each come last, N of them from the number on. */
 enum { NIGH__SIGN_INFO, NIGH__SIGN_DOCS, NIGH__SIGN_BITS, NIGH__SIGN_FEATURED, NIGH__SIGN_KEYS };
@@ -75,23 +89,26 @@ enum { NIGH__POSTINGS_INFO, NIGH__POSTINGS_FIRSTS, NIGH__POSTINGS_SECTIONS };
 enum { NIGH__BUCKETS_CROWDS, NIGH__BUCKETS_PAIRS };
 enum { NIGH__PAIRS_DISTINCT, NIGH__PAIRS_SECTIONS };
 enum { NIGH__COMPONENTS_INFO, NIGH__COMPONENTS_TASKS }; /* NEEDED, PAIRS, CROWDS: N each */
-enum { NIGH__VERIFY_INFO, NIGH__VERIFY_GONE };
+enum { NIGH__VERIFY_INFO, NIGH__VERIFY_ALIKE_PAIRS, NIGH__VERIFY_GONE };
 
 /* Words of records. */
 #define NIGH__DOCUMENT_WORDS 4u
 #define NIGH__ROW_WORDS 4u
 #define NIGH__BITS_WORDS (NIGH__ROW_WORDS + 1)
 #define NIGH__MARK_WORDS 5u
-#define NIGH__SET_WORDS 4u
+#define NIGH__SET_WORDS 5u
 #define NIGH__MEMBER_WORDS 2u
 #define NIGH__PAIR_WORDS 2u
 #define NIGH__CROWD_WORDS 3u
 #define NIGH__NEEDED_WORDS 2u
+#define NIGH__ALIKE_WORDS 3u
+#define NIGH__GONE_WORDS 3u
 
 /* The first document of a set that is in a component. */
 struct nigh__candidate {
     uint64_t id, merit;
     uint64_t best, best_merit; /* of the set; `best` is `id` where it is that */
+    uint64_t members;          /* of the set */
     uint64_t features;         /* as they were signed */
     uint64_t count;            /* of features that follow, sorted, without repeats; 0: nothing is verified */
     uint64_t row[NIGH__ROW_WORDS];

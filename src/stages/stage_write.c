@@ -12,20 +12,16 @@
 #include "base/status.h"
 #include "dedup/dedup_options.h"
 #include "dedup/pass.h"
-#include "stages/record_cursor.h"
+#include "stages/document_walk.h"
 #include "stages/set_members.h"
 
 struct outcome {
     const nigh_staged *staged;
     uint64_t *bases;
-    uint64_t *gone;    /* bits: of the first of a set, whether the set goes; of others nothing */
-    uint64_t *leaves;  /* bits, of all documents */
-    nigh_dedup *dedup; /* whose source is what is written */
-    /* Verdicts as they go by. */
-    uint32_t shard, end;               /* the one that goes by, and past the last */
-    struct nigh__record_cursor cursor; /* of its sign file */
-    uint64_t number_base;              /* of records before those of the shard */
-    uint64_t document;                 /* the next, among all */
+    uint64_t *gone;                  /* bits: of the first of a set, whether the set goes; of others nothing */
+    uint64_t *leaves;                /* bits, of all documents */
+    nigh_dedup *dedup;               /* whose source is what is written */
+    struct nigh__document_walk walk; /* verdicts as they go by */
 };
 
 static uint64_t number_of(const struct outcome *outcome, uint64_t id) {
@@ -35,10 +31,11 @@ static uint64_t number_of(const struct outcome *outcome, uint64_t id) {
 static nigh_status mark_gone(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
     struct outcome *outcome = user;
     for (size_t i = 0; i < count; i++) {
-        if (!nigh__id_fits(outcome->staged, outcome->bases, records[i]))
+        const uint64_t id = records[i * NIGH__GONE_WORDS];
+        if (!nigh__id_fits(outcome->staged, outcome->bases, id))
             return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_VERIFY, shard, error);
-        nigh__bit_set(outcome->gone, number_of(outcome, records[i]));
-        nigh__bit_set(outcome->leaves, number_of(outcome, records[i]));
+        nigh__bit_set(outcome->gone, number_of(outcome, id));
+        nigh__bit_set(outcome->leaves, number_of(outcome, id));
     }
     return NIGH_OK;
 }
@@ -57,21 +54,23 @@ static void release(struct outcome *outcome) {
     nigh__free(context, outcome->bases);
     nigh__free(context, outcome->gone);
     nigh__free(context, outcome->leaves);
-    nigh__record_cursor_release(&outcome->cursor);
+    nigh__document_walk_release(&outcome->walk);
 }
 
 /* Of the documents of some shards.  To be released, also after a failure. */
 static nigh_status find(const nigh_staged *staged, uint32_t first, uint32_t end, struct outcome *out,
                         nigh_error *error) {
-    *out = (struct outcome){.staged = staged, .shard = first, .end = end};
+    *out = (struct outcome){.staged = staged};
     nigh_status status = nigh__staged_bases(staged, &out->bases, error);
+    nigh__document_walk_begin(staged, out->bases, first, end, &out->walk);
     if (status != NIGH_OK) return status;
     const uint64_t documents = out->bases[staged->shards];
     out->gone = nigh__bits_new(staged->context, documents, error);
     out->leaves = out->gone == NULL ? NULL : nigh__bits_new(staged->context, documents, error);
     if (out->leaves == NULL) return NIGH_ENOMEM;
     for (uint32_t i = 0; status == NIGH_OK && i < staged->shards; i++)
-        status = nigh__staged_each(staged, NIGH_STAGE_VERIFY, NIGH__VERIFY_GONE + i, 1, mark_gone, out, error);
+        status = nigh__staged_each(staged, NIGH_STAGE_VERIFY, NIGH__VERIFY_GONE + i, NIGH__GONE_WORDS, mark_gone, out,
+                                   error);
     for (uint32_t i = first; status == NIGH_OK && i < end; i++)
         status = nigh__members_each(staged, out->bases, i, mark_member, out, error);
     return status;
@@ -79,59 +78,20 @@ static nigh_status find(const nigh_staged *staged, uint32_t first, uint32_t end,
 
 /* ------------------------------------------------------------------- writing -- */
 
-static nigh_status end_shard(struct outcome *outcome, nigh_error *error) {
-    uint64_t info[NIGH__SIGN_INFO_WORDS] = {0};
-    const uint32_t shard = outcome->shard++;
-    nigh__record_cursor_release(&outcome->cursor);
-    if (outcome->document != outcome->bases[shard + 1])
-        return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, shard, error);
-    nigh_status status =
-        nigh__staged_info_of(outcome->staged, NIGH_STAGE_SIGN, shard, info, NIGH__SIGN_INFO_WORDS, error);
-    outcome->number_base += info[NIGH__SIGN_RECORDS];
-    return status;
-}
-
-/* The record of the next document. */
-static nigh_status next_record(struct outcome *outcome, const uint64_t **record, nigh_error *error) {
-    while (outcome->shard < outcome->end) {
-        nigh_status status = NIGH_OK;
-        if (outcome->cursor.reader.context == NULL) {
-            outcome->document = outcome->bases[outcome->shard];
-            status = nigh__record_cursor_open(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, NIGH__SIGN_DOCS,
-                                              NIGH__DOCUMENT_WORDS, &outcome->cursor, error);
-        }
-        if (status == NIGH_OK) status = nigh__record_cursor_next(&outcome->cursor, record, error);
-        if (status == NIGH_OK && outcome->document == outcome->bases[outcome->shard + 1])
-            return nigh__staged_nonsense(outcome->staged, NIGH_STAGE_SIGN, outcome->shard, error);
-        if (status != NIGH_END) return status;
-        status = end_shard(outcome, error);
-        if (status != NIGH_OK) return status;
-    }
-    return NIGH_END;
-}
-
 static nigh_status next_verdict(void *user, struct nigh__dedup_verdict *out, nigh_error *error) {
     struct outcome *outcome = user;
-    const uint64_t *record = NULL;
-    nigh_status status = next_record(outcome, &record, error);
+    struct nigh__walked walked;
+    nigh_status status = nigh__document_walk_next(&outcome->walk, &walked, error);
     if (status != NIGH_OK) return status;
-    *out = (struct nigh__dedup_verdict){.number = outcome->number_base + record[0],
-                                        .stays = !nigh__bit_is_set(outcome->leaves, outcome->document++)};
+    *out = (struct nigh__dedup_verdict){.number = walked.number,
+                                        .stays = !nigh__bit_is_set(outcome->leaves, walked.document)};
     return NIGH_OK;
 }
 
-/* What the stage sign has met in those shards. */
 static nigh_status resume(struct outcome *outcome, nigh_error *error) {
-    struct nigh__rereading_met met = {0};
-    nigh_status status = NIGH_OK;
-    for (uint32_t i = outcome->shard; status == NIGH_OK && i < outcome->end; i++) {
-        uint64_t info[NIGH__SIGN_INFO_WORDS] = {0};
-        status = nigh__staged_info_of(outcome->staged, NIGH_STAGE_SIGN, i, info, NIGH__SIGN_INFO_WORDS, error);
-        met.records += info[NIGH__SIGN_RECORDS];
-        met.bytes_read += info[NIGH__SIGN_BYTES_READ];
-        met.formats |= (unsigned)info[NIGH__SIGN_FORMATS];
-    }
-    if (outcome->dedup->source != NULL) nigh__rereading_resume(outcome->dedup->source, &met);
+    struct nigh__rereading_met met;
+    nigh_status status = nigh__staged_met(outcome->staged, outcome->walk.shard, outcome->walk.end, &met, error);
+    if (status == NIGH_OK && outcome->dedup->source != NULL) nigh__rereading_resume(outcome->dedup->source, &met);
     return status;
 }
 

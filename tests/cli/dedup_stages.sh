@@ -28,6 +28,13 @@ gzip.open("d.jsonl.gz", "wt").write("\n".join(lines[1100:]) + "\n")
 END
 inputs=(a.jsonl b.jsonl.gz empty.jsonl c.jsonl d.jsonl.gz)
 
+# same_page PLAIN STAGED: but for what the pages say of the work.
+same_page() {
+    for page in "$@"; do sed '/How it was done/,$d' "$page" > "$page.part"; done
+    [[ -s $1.part ]] || fail 'no page'
+    same "$1.part" "$2.part"
+}
+
 expect 0 '' ANY -- "$NIGH" dedup "${inputs[@]}" -o plain.jsonl
 [[ $(wc -l < plain.jsonl) -lt 1400 ]] || fail 'nothing went'
 for shards in 1 2 7; do
@@ -103,9 +110,49 @@ head -c 2000 d.jsonl.gz > cut.gz
 expect 2 '' ANY -- "$NIGH" dedup --memory 200K --format jsonl "${inputs[@]}" cut.gz -o large/none.jsonl
 grep -q 'would be missing' .err || fail "$(cat .err)"
 [[ $(ls large tmp) == $'large:\nout.jsonl\n\ntmp:' ]] || fail "$(ls large tmp)"
-# What stages do not do is done as ever.
+# So are clusters, pairs and the page; all pairs, of which stages list all or none, are done as ever.
+told=(--pairs-per-cluster tree --clusters)
+expect 0 '' ANY -- "$NIGH" dedup "${inputs[@]}" "${told[@]}" plain.clusters --pairs plain.pairs --report plain.html
+expect 0 '' ANY -- "$NIGH" dedup --memory 200K "${inputs[@]}" "${told[@]}" large/clusters --pairs pairs --report page.html
+grep -q "in stages, in 'large/clusters.nigh-work" .err || fail "$(cat .err)"
+same plain.clusters large/clusters
+same plain.pairs pairs
+same_page plain.html page.html
 expect 0 '' ANY -- "$NIGH" dedup --memory 200K "${inputs[@]}" -o out.jsonl --pairs pairs.jsonl
-grep -q 'in stages' .err && fail 'stages with pairs'
+grep -q 'in stages' .err && fail 'stages with all pairs'
+same plain.jsonl out.jsonl
+rm large/clusters
+
+# All that can be written of a plan that lists all pairs, together and each by itself.
+expect 0 '' ANY -- "$NIGH" dedup "${inputs[@]}" -o plain.jsonl --clusters plain.clusters --pairs plain.pairs --report plain.html
+for shards in 1 2 7; do
+    expect 0 '' ANY -- "$NIGH" dedup --work "t$shards" --shards "$shards" "${inputs[@]}" \
+        -o out.jsonl --clusters clusters --pairs pairs --report page.html --stats stats.json
+    same plain.jsonl out.jsonl
+    same plain.clusters clusters
+    same plain.pairs pairs
+    same_page plain.html page.html
+    grep -q "\"listed\":$(wc -l < pairs)[,}]" stats.json || fail "$(cat stats.json)"
+    expect 0 '' ANY -- "$NIGH" dedup --work "t$shards" --clusters clusters
+    same plain.clusters clusters
+    expect 0 ANY '' -- "$NIGH" dedup --work "t$shards" --pairs - --quiet
+    same plain.pairs .out
+    expect 0 '' '' -- "$NIGH" dedup --work "t$shards" --report page.html --quiet
+    same_page plain.html page.html
+done
+expect 2 '' ANY -- "$NIGH" dedup --work t2 --pairs never.jsonl --pairs-per-cluster tree
+contains .err "the plan of 't2' lists all pairs"
+expect 2 '' ANY -- "$NIGH" dedup --work w2 --clusters c.jsonl
+contains .err "--clusters 'c.jsonl' and the input 'c.jsonl' are the same file"
+expect 2 '' ANY -- "$NIGH" dedup --work w2 --pairs never.jsonl
+contains .err "the plan of 'w2' was made without --pairs"
+"$NIGH" dedup "${inputs[@]}" --pairs plain.pairs --pairs-per-cluster tree --quiet || fail 'no tree'
+expect 0 '' ANY -- "$NIGH" dedup --work w2 --pairs pairs --pairs-per-cluster tree
+same plain.pairs pairs
+expect 2 '' ANY -- "$NIGH" dedup --work few --pairs-limit 100 "${inputs[@]}" -o never.jsonl --pairs never.jsonl.pairs
+contains .err 'for a limit of 100; stages list all or none; plan with a higher --pairs-limit, or with --pairs-per-cluster tree'
+[[ ! -e never.jsonl && ! -e never.jsonl.pairs ]] || fail 'something was written'
+expect 0 '' ANY -- "$NIGH" dedup --work few -o out.jsonl
 same plain.jsonl out.jsonl
 
 # What is refused, with nothing written.
@@ -132,12 +179,16 @@ contains .err "warning: 'x/sign-1': is shard 0/2, not 1/2; it was made again"
 cp w2/sign-0 x/sign-0
 expect 2 '' "nigh: 'x/sign-0': is of another plan" -- "$NIGH" dedup --work x --stage copies --shard 0/2
 printf '\377' | dd of=x/plan bs=1 seek=8 conv=notrunc status=none
-expect 2 '' "nigh: 'x/plan', offset 8: is of version 255; this one knows 1" -- "$NIGH" dedup --work x -o never.jsonl
+expect 2 '' "nigh: 'x/plan', offset 8: is of version 255; this one knows 2" -- "$NIGH" dedup --work x -o never.jsonl
 mkdir none
 expect 2 '' "nigh: 'none/plan': cannot open: No such file or directory" -- "$NIGH" dedup --work none -o never.jsonl
 expect 2 '' ANY -- "$NIGH" dedup --work y --method exact a.jsonl -o never.jsonl
 contains .err 'another method than minhash does not go with stages'
-expect 2 '' ANY -- "$NIGH" dedup --work y --pairs p.jsonl a.jsonl
+expect 2 '' ANY -- "$NIGH" dedup --work y --annotate a.jsonl -o never.jsonl
+expect 2 '' ANY -- "$NIGH" dedup --work y --plan a.jsonl --clusters never.jsonl
+expect 2 '' ANY -- "$NIGH" dedup --work w2 --stage rewrite --shard 0/2 -o never.jsonl --pairs never.jsonl.pairs
+expect 2 '' ANY -- "$NIGH" dedup --work w2 --slurm -o never.jsonl --report never.html
+expect 2 '' ANY -- "$NIGH" dedup --work w2 --report never.jsonl/page.html
 expect 2 '' ANY -- "$NIGH" dedup --plan a.jsonl
 expect 2 '' ANY -- "$NIGH" dedup --work y --plan -
 expect 2 '' ANY -- "$NIGH" dedup --work w2 --stage sgin --shard 0/2

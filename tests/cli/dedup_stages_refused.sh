@@ -67,9 +67,9 @@ wrong() {
     refused "$file" 'the index is not where it should be' "$next"
     cp sound "$file"
     printf '\011' | dd of="$file" bs=1 seek=8 conv=notrunc status=none
-    refused "$file" 'is of version 9; this one knows 1' "$next"
+    refused "$file" 'is of version 9; this one knows 2' "$next"
     expect 2 '' ANY -- task w "${file:2:-2}" "${file##*-}" # nor is what another version made made again
-    contains .err "'$file', offset 8: is of version 9; this one knows 1"
+    contains .err "'$file', offset 8: is of version 9; this one knows 2"
     mv sound "$file"
 }
 

@@ -16,7 +16,8 @@
 #define HEADER 64u
 #define ENTRY 32u
 
-/* Makes the checksums of the blocks, the index and the header right, as far as they are where they say. */
+/* Makes the version and the checksums of the blocks, the index and the header right, as far as they are where they say.
+ */
 static void forge(uint8_t *bytes, size_t size) {
     if (size < HEADER) return;
     const uint64_t at = nigh__load64(bytes + 32);
@@ -29,6 +30,7 @@ static void forge(uint8_t *bytes, size_t size) {
         if (offset <= at && words <= (at - offset) / 8)
             nigh__store64(entry + 24, nigh__hash(bytes + offset, (size_t)words * 8));
     }
+    nigh__store32(bytes + 8, NIGH__STAGE_VERSION);
     nigh__store64(bytes + 56, nigh__hash_seeded(bytes + at, (size_t)(size - at), nigh__hash(bytes, 56)));
 }
 

@@ -53,6 +53,7 @@ static int place_setup(void **state) {
     write_input(place->inputs[1], 20);
     nigh_dedup_options_init(&place->options);
     place->options.threads = 1;
+    place->options.all_pairs = 1;
     place->options.temporary = place->folder;
     assert_ok(nigh_dedup_run(context, (const char *const *)place->inputs, 2, NULL, &place->options, &dedup, &error),
               &error);
@@ -75,6 +76,28 @@ static int place_teardown(void **state) {
     return 0;
 }
 
+static int see_pair(void *user, const nigh_dedup_pair *pair) {
+    (void)user;
+    return pair->first >= pair->second;
+}
+
+static int see_document(void *user, const nigh_dedup_document *document, const nigh_dedup_document *kept) {
+    ++*(uint64_t *)user;
+    return (document->number == kept->number) != (document->keep != 0);
+}
+
+/* What is told besides. */
+static nigh_status tell(nigh_staged *staged, uint64_t documents, nigh_error *error) {
+    nigh_dedup *clusters = NULL;
+    uint64_t seen = 0;
+    nigh_status status = nigh_staged_clusters(staged, &clusters, error);
+    if (status == NIGH_OK) status = nigh_dedup_pairs(clusters, see_pair, NULL, NULL, error);
+    if (status == NIGH_OK) status = nigh_staged_documents(staged, clusters, see_document, &seen, error);
+    if (status == NIGH_OK) assert_int_equal(seen, documents);
+    nigh_dedup_free(clusters);
+    return status;
+}
+
 /* All of it, with what was done before. */
 static nigh_status run(nigh_context *context, const struct place *place, nigh_error *error) {
     const char *const *paths = (const char *const *)place->inputs;
@@ -90,6 +113,7 @@ static nigh_status run(nigh_context *context, const struct place *place, nigh_er
         for (uint32_t i = 0; status == NIGH_OK && i < nigh_staged_tasks(staged, (nigh_stage)stage); i++)
             status = nigh_staged_run(staged, (nigh_stage)stage, i, NULL, error);
     if (status == NIGH_OK) status = nigh_staged_describe(staged, &info, error);
+    if (status == NIGH_OK) status = tell(staged, info.documents, error);
     if (status == NIGH_OK) status = nigh_staged_write(staged, NIGH_ALL, place->out, NULL, NULL, error);
     nigh_staged_close(staged);
     return status;
