@@ -354,7 +354,7 @@ static void tell_time(const struct deduper *deduper) {
 
 void cli_dedup_note_untold(const struct deduper *deduper) {
     if (deduper->pairs_untold > 0)
-        cli_note(deduper->job, "%s left out: of many copies of one text only those with the first are told",
+        cli_note(deduper->job, "%s left out: of many copies of one text only those with the first are listed",
                  cli_counted(deduper->pairs_untold, "pair of copies was", "pairs of copies were").text);
 }
 

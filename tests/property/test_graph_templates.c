@@ -30,7 +30,8 @@
 #define VERSIONS 8000u
 #define TEMPLATES 2u
 
-static const char *const templates[TEMPLATES] = {"%s update %s bottle", "merge request from bump %s %s"};
+/* What stands before, between and behind the two words. */
+static const char *const templates[TEMPLATES][3] = {{"", " update ", " bottle"}, {"merge request from bump ", " ", ""}};
 
 /* Small numbers come more often than large ones. */
 static uint32_t skewed(struct nigh__rng *rng, uint32_t bound) {
@@ -43,7 +44,8 @@ static int write_text(char *text, size_t size, uint32_t which, uint32_t name, ui
     char words[2][16] = {"", ""};
     if (name != 0) (void)snprintf(words[0], sizeof words[0], "name%u", name);
     if (version != 0) (void)snprintf(words[1], sizeof words[1], "r%u", version);
-    return snprintf(text, size, templates[which], words[0], words[1]);
+    const char *const *parts = templates[which];
+    return snprintf(text, size, "%s%s%s%s%s", parts[0], words[0], parts[1], words[1], parts[2]);
 }
 
 /* Different texts, thus different signatures; the last of them are queries. */

@@ -79,7 +79,8 @@ static void test_malformed(void **state) {
         {HEAD("response", "text/plain", "") "abc\r\n", "the record's Content-Length is not a number"},
         {HEAD("response", "text/plain", "-1") "abc\r\n", "the record's Content-Length is not a number"},
         {HEAD("response", "text/plain", "1x") "abc\r\n", "the record's Content-Length is not a number"},
-        {HEAD("response", "text/plain", "18446744073709551616") "abc\r\n", "the record's Content-Length is not a number"},
+        {HEAD("response", "text/plain", "18446744073709551616") "abc\r\n",
+         "the record's Content-Length is not a number"},
         {"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 5\r\n", "another record begins inside this header"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
