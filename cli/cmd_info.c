@@ -59,11 +59,9 @@ static const char *const description[] = {
     "Of a term signature file: the same as 'nigh terms info'. Of a file of chunks: its signatures, chunks, bytes for "
     "each signature, and how they were made, where it says so.",
     "--plot draws two histograms of distances: of any two documents of a sample, which hardly ever have to do with "
-    "each "
-    "other, and of each of these and its nearest in the whole collection, found by comparing all. Under it stand the "
-    "medians, the distance within which one pair in 1,000 is, and how many documents have their nearest there. A "
-    "radius "
-    "for near-copies belongs between the two hills. Bars are blocks on a terminal of UTF-8, else '#'.",
+    "each other, and of each of these and its nearest in the whole collection, found by comparing all. Under it stand "
+    "the medians, the distance within which one pair in 1,000 is, and how many documents have their nearest there. "
+    "A radius for near-copies belongs between the two hills. Bars are blocks on a terminal of UTF-8, else '#'.",
     NULL,
 };
 
