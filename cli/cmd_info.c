@@ -59,8 +59,7 @@ static const char *const description[] = {
     "For a term signature file: the same as 'nigh terms info'. For a file of chunks: its signatures, chunks, bytes for "
     "each signature, and how they were made, if the file says so.",
     "--plot draws two histograms of distances: between any two documents of a sample, which are hardly ever related, "
-    "and "
-    "between each of these and its nearest in the whole collection, found by comparing all. Below them stand the "
+    "and between each of these and its nearest in the whole collection, found by comparing all. Below them stand the "
     "medians, the distance within which one pair in 1,000 lies, and how many documents have their nearest there. A "
     "radius for near-copies belongs between the two hills. Bars are blocks on a UTF-8 terminal, else '#'.",
     NULL,
