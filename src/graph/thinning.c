@@ -13,7 +13,7 @@
 #define NEARER_MASKED 20u /* 16 and 24 make graphs of 0.8 and 1.2 times the size, and .01 less or more is found */
 #define AHEAD 6u          /* rows that are fetched before they are needed */
 #define LEADING 4u        /* edges that lead to a node, where it can be */
-#define NEAREST 16u       /* neighbours that these may come from; with 8 five times as many nodes had none */
+#define NEAREST 16u       /* neighbours that these may come from; with 8 ten times as many nodes had none */
 #define NODES_A_TICK 4096u
 
 /* What a thread works with. */

@@ -30,9 +30,6 @@
 #define VERSIONS 8000u
 #define TEMPLATES 2u
 
-/* What stands before, between and behind the two words. */
-static const char *const templates[TEMPLATES][3] = {{"", " update ", " bottle"}, {"merge request from bump ", " ", ""}};
-
 /* Small numbers come more often than large ones. */
 static uint32_t skewed(struct nigh__rng *rng, uint32_t bound) {
     const uint64_t draw = nigh__rng_next(rng) >> 44;
@@ -44,8 +41,8 @@ static int write_text(char *text, size_t size, uint32_t which, uint32_t name, ui
     char words[2][16] = {"", ""};
     if (name != 0) (void)snprintf(words[0], sizeof words[0], "name%u", name);
     if (version != 0) (void)snprintf(words[1], sizeof words[1], "r%u", version);
-    const char *const *parts = templates[which];
-    return snprintf(text, size, "%s%s%s%s%s", parts[0], words[0], parts[1], words[1], parts[2]);
+    return which == 0 ? snprintf(text, size, "%s update %s bottle", words[0], words[1])
+                      : snprintf(text, size, "merge request from bump %s %s", words[0], words[1]);
 }
 
 /* Different texts, thus different signatures; the last of them are queries. */
