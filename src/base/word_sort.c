@@ -352,13 +352,13 @@ static uint64_t *sort_planned(struct plan *plan, uint64_t *records, uint64_t *sc
 uint64_t *nigh__words_sort(uint64_t *records, uint64_t *scratch, size_t count, uint32_t words, uint32_t key_words,
                            uint32_t threads) {
     struct plan plan = {.words = words, .key_words = key_words, .first_mask = UINT64_MAX};
-    NIGH__ASSERT(key_words >= 1 && key_words <= words);
+    NIGH__ASSERT(key_words >= 1 && key_words <= words && words <= NIGH__WORD_SORT_MAX_WORDS);
     return sort_planned(&plan, records, scratch, count, threads);
 }
 
 uint64_t *nigh__words_sort_bits(uint64_t *records, uint64_t *scratch, size_t count, uint32_t words, uint32_t key_bits,
                                 uint32_t threads) {
     struct plan plan = {.words = words, .key_words = 1, .first_mask = nigh__words_key_mask(key_bits)};
-    NIGH__ASSERT(words >= 1 && key_bits <= 64);
+    NIGH__ASSERT(words >= 1 && words <= NIGH__WORD_SORT_MAX_WORDS && key_bits <= 64);
     return sort_planned(&plan, records, scratch, count, threads);
 }

@@ -9,9 +9,10 @@
 #define NIGH__WORD_SORT_MAX_WORDS 8u
 
 /*
- * Sorts `count` records of `words` words each by their first `key_words` words;
- * those equal in them stay in order.  `scratch` is as large as `records`; the result
- * is in one of the two, which is returned, and the other holds nothing of use.
+ * Sorts `count` records of `words` words each, at most NIGH__WORD_SORT_MAX_WORDS, by
+ * their first `key_words` words; those equal in them stay in order.  `scratch` is as
+ * large as `records`; the result is in one of the two, which is returned, and the other
+ * holds nothing of use.
  */
 uint64_t *nigh__words_sort(uint64_t *records, uint64_t *scratch, size_t count, uint32_t words, uint32_t key_words,
                            uint32_t threads);

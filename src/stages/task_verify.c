@@ -15,7 +15,7 @@
 #include "stages/crowd_buckets.h"
 #include "stages/task.h"
 
-#define KNOWN_WORDS 2u /* of a document: number, place of its set among the candidates */
+#define KNOWN_WORDS 2u /* of a document, and of a set: number or name, place of the set among the candidates */
 
 struct deciding {
     struct nigh__dedup_reading hooks; /* the first member: hooks know the dedup alone */
@@ -110,12 +110,12 @@ static struct nigh__task_set *candidate_at(const struct deciding *deciding, size
     return (struct nigh__task_set *)deciding->candidates.data + place;
 }
 
-/* Sorts records of whole words by the first of them, in place. */
-static nigh_status sort_words(const nigh_context *context, void *data, size_t count, size_t words, nigh_error *error) {
-    uint64_t *scratch = nigh__alloc(context, count, words * sizeof *scratch);
+/* Sorts records of two words by the first of them, in place. */
+static nigh_status sort_pairs(const nigh_context *context, void *data, size_t count, nigh_error *error) {
+    uint64_t *scratch = nigh__alloc(context, count, KNOWN_WORDS * sizeof *scratch);
     if (scratch == NULL) return nigh__no_memory(error, "for candidates");
-    const uint64_t *sorted = nigh__words_sort(data, scratch, count, (uint32_t)words, 1, 1);
-    if (count > 0 && sorted != data) memcpy(data, sorted, count * words * sizeof *sorted);
+    const uint64_t *sorted = nigh__words_sort(data, scratch, count, KNOWN_WORDS, 1, 1);
+    if (count > 0 && sorted != data) memcpy(data, sorted, count * KNOWN_WORDS * sizeof *sorted);
     nigh__free(context, scratch);
     return NIGH_OK;
 }
@@ -128,10 +128,36 @@ static nigh_status know(struct deciding *deciding, uint64_t number, uint64_t can
     return NIGH_OK;
 }
 
-static nigh_status know_documents(struct deciding *deciding, nigh_error *error) {
+/* Candidates in the order of `words`, of which each second one is a place in `from`. */
+static void gather_candidates(struct nigh__task_set *to, const struct nigh__task_set *from, const uint64_t *words,
+                              size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] = from[words[KNOWN_WORDS * i + 1]];
+}
+
+/* By name, in place.  They are wider than the records of a sort (base/word_sort.h), so their places are sorted. */
+static nigh_status sort_candidates(struct deciding *deciding, nigh_error *error) {
     const nigh_context *context = deciding->task->context;
     const size_t count = deciding->candidates.count;
-    nigh_status status = sort_words(context, deciding->candidates.data, count, NIGH__TASK_SET_WORDS, error);
+    uint64_t *words = nigh__alloc(context, count, KNOWN_WORDS * sizeof *words);
+    struct nigh__task_set *sorted = nigh__alloc(context, count, sizeof *sorted);
+    nigh_status status = words == NULL || sorted == NULL ? nigh__no_memory(error, "for candidates") : NIGH_OK;
+    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
+        words[KNOWN_WORDS * i] = candidate_at(deciding, i)->set;
+        words[KNOWN_WORDS * i + 1] = i;
+    }
+    if (status == NIGH_OK) status = sort_pairs(context, words, count, error);
+    if (status == NIGH_OK && count > 0) {
+        gather_candidates(sorted, deciding->candidates.data, words, count);
+        memcpy(deciding->candidates.data, sorted, count * sizeof *sorted);
+    }
+    nigh__free(context, words);
+    nigh__free(context, sorted);
+    return status;
+}
+
+static nigh_status know_documents(struct deciding *deciding, nigh_error *error) {
+    const size_t count = deciding->candidates.count;
+    nigh_status status = sort_candidates(deciding, error);
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const struct nigh__task_set *set = candidate_at(deciding, i);
         if (i > 0 && set[-1].set == set->set)
@@ -140,7 +166,7 @@ static nigh_status know_documents(struct deciding *deciding, nigh_error *error) 
         if (status == NIGH_OK && set->best != set->first) status = know(deciding, set->best, i, error);
     }
     if (status != NIGH_OK) return status;
-    return sort_words(context, deciding->known.data, deciding->known.count / KNOWN_WORDS, KNOWN_WORDS, error);
+    return sort_pairs(deciding->task->context, deciding->known.data, deciding->known.count / KNOWN_WORDS, error);
 }
 
 static nigh_status make_room(struct deciding *deciding, size_t documents, nigh_error *error) {
