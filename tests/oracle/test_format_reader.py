@@ -406,7 +406,7 @@ def expect_golden_extras(name, opened):
     if name == "v1-log.nigh":
         return  # all of it is in the log: test_log_reader.py
     keyed = [segment.id_key is not None for segment in opened.segments if segment.has_ids]
-    expect(set(keyed) == ({name.startswith(("v1-keyed", "v1-padded", "v1-living"))} if keyed else set()), name + ": which has a key")
+    expect(set(keyed) == ({name.startswith(("v1-keyed", "v1-padded", "v1-led", "v1-living"))} if keyed else set()), name + ": which has a key")
     if name in ("v1-learned.nigh", "v1-keyed.nigh"):
         expect(opened.vocabulary() == b"words\n", "golden vocabulary beside a model", opened.vocabulary())
         expect(opened.model() == b"to the store a model is bytes\n", "golden model", opened.model())
@@ -427,12 +427,12 @@ def expect_golden_extras(name, opened):
     else:
         expect(set(map(tuple, values)) == {()}, name + " keeps no keys")
     masks = [segment.mask(row) for segment in opened.segments for row in range(segment.signatures)]
-    if name == "v1-masked.nigh":
+    if name in ("v1-masked.nigh", "v1-led-masked.nigh"):
         rule = [sum(1 << bit for bit in range(44) if (12 + 31 * i + 7 * bit) % 3 != 0) for i in firsts_of(opened)]
         expect(masks == [mask.to_bytes(6, "little") for mask in rule], "golden masks")
     else:
         expect(set(masks) == {None}, name + " has no masks")
-    seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7, "v1-padded.nigh": 10, "v1-tuned-ranked.nigh": 11}
+    seeds = {"v1-weighted.nigh": 3, "v1-tuned.nigh": 7, "v1-padded.nigh": 10, "v1-led-padded.nigh": 10, "v1-tuned-ranked.nigh": 11}
     if name != "v1-weighted.nigh":
         expect(opened.vocabulary() is None, name + " has no vocabulary")
     if name not in seeds:
