@@ -116,8 +116,7 @@ static const char *const document_paragraphs[] = {
     "plain: each file is a document, whatever is in it.",
     "lines: each line is a document; only if you ask for it.",
     "jsonl: one object a line; the text is under --text-key, the id under --id-key. Objects without text are counted.",
-    "html: title and visible text of a page; the character set is taken from its byte order mark, from its meta "
-    "element, or guessed.",
+    "html: title and visible text; the character set is taken from a byte order mark or meta element, or guessed.",
     "warc: responses and conversions, so WET files too; the id is the target URI.",
     "trec: everything between <DOC> and </DOC>; the id is the DOCNO.",
     NULL,

@@ -128,8 +128,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     const size_t count = strtoul(argv[1], NULL, 10), asked = strtoul(argv[5], NULL, 10);
-    uint64_t(*rows)[WORDS] = calloc(count + 1, sizeof *rows);
-    if (rows == NULL || count == 0) return 2;
+    uint64_t(*rows)[WORDS] = count == 0 ? NULL : calloc(count + 1, sizeof *rows);
+    if (rows == NULL) return 2;
     const size_t real = read_real(argv[2], rows, count);
     for (size_t i = real; i < count; i++) {
         if (i > 0 && i % COPIES_EVERY == 0) {

@@ -88,7 +88,10 @@ static double minus_log(double x) {
     }
     const double t = (x - 1) / (x + 1), square = t * t;
     double term = 2 * t, log = 0;
-    for (int i = 1; i < 40; i += 2, term *= square) log += term / i;
+    for (int i = 1; i < 40; i += 2) {
+        log += term / i;
+        term *= square;
+    }
     return sum - log;
 }
 
@@ -236,9 +239,9 @@ static void tell(const char *name, uint64_t (*of)(const struct request *request)
     for (size_t i = 0; i < paced.count; i++)
         if (paced.schedule[i].answered != 0) times[count++] = of(&paced.schedule[i]);
     qsort(times, count, sizeof *times, ascending);
-    const double p50 = (double)times[count / 2], p99 = (double)times[count * 99 / 100];
-    (void)printf(",\"%sp50_ms\":%.3f,\"%sp99_ms\":%.3f,\"%smax_ms\":%.3f", name, p50 / 1e6, name, p99 / 1e6, name,
-                 count == 0 ? 0 : (double)times[count - 1] / 1e6);
+    const size_t middle = count / 2, late = count * 99 / 100, last = count == 0 ? 0 : count - 1;
+    (void)printf(",\"%sp50_ms\":%.3f,\"%sp99_ms\":%.3f,\"%smax_ms\":%.3f", name, (double)times[middle] / 1e6, name,
+                 (double)times[late] / 1e6, name, (double)times[last] / 1e6);
     free(times);
 }
 

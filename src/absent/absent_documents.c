@@ -304,6 +304,16 @@ nigh_status nigh_staged_write(nigh_staged *staged, uint32_t shard, const char *p
     return nigh__absent(error, "documents");
 }
 
+nigh_status nigh_staged_clusters(nigh_staged *staged, nigh_dedup **out, nigh_error *error) {
+    *out = NULL;
+    return nigh__absent(error, "documents");
+}
+
+nigh_status nigh_staged_documents(nigh_staged *staged, nigh_dedup *clusters, nigh_staged_take *take, void *user,
+                                  nigh_error *error) {
+    return nigh__absent(error, "documents");
+}
+
 nigh_status nigh_task_new(nigh_context *context, nigh_task_kind kind, const nigh_dedup_options *options,
                           const nigh_task_options *task_options, nigh_task **out, nigh_error *error) {
     *out = NULL;

@@ -109,9 +109,10 @@ static nigh_status add(nigh_task *task, nigh_records kind, const uint64_t *words
 static nigh_status find_shard(nigh_task *task, uint64_t set, nigh_records kind, uint32_t *out, nigh_error *error) {
     const uint64_t *label = NULL;
     nigh_status status = find_label(task->state, set, &label, error);
-    if (status == NIGH_OK && label == NULL) status = nigh__task_nonsense(task, kind, error);
-    if (status == NIGH_OK) *out = nigh__task_share(task, label[1]);
-    return status;
+    if (status != NIGH_OK) return status;
+    if (label == NULL) return nigh__task_nonsense(task, kind, error);
+    *out = nigh__task_share(task, label[1]);
+    return NIGH_OK;
 }
 
 static nigh_status route_pair(nigh_task *task, const uint64_t *pair, nigh_error *error) {

@@ -76,6 +76,7 @@ static int nearer_first(const void *a, const void *b) { return nearer_last(b, a)
 static void world_rows(struct world *world, uint64_t rows, struct nigh__rng *rng) {
     const struct shape *shape = world->shape;
     uint8_t centres[32][MAX_WIDTH / 8];
+    if (shape->clusters == 0) abort();
     for (uint32_t c = 0; c < shape->clusters; c++)
         for (uint32_t i = 0; i < world->bytes; i++) centres[c][i] = (uint8_t)(nigh__rng_next(rng) >> 24);
     for (uint64_t r = 0; r < rows; r++) {
@@ -91,6 +92,7 @@ static void world_rows(struct world *world, uint64_t rows, struct nigh__rng *rng
     sorted_bytes = world->bytes;
     if (shape->order != ANY)
         qsort(world->signatures, rows, world->bytes, shape->order == NEAREST_LAST ? nearer_last : nearer_first);
+    sorted_by = NULL;
 }
 
 /* Like a row, in few of the bits, in many, in all, or in none; with weights of which most are 0, or few. */
@@ -348,7 +350,8 @@ static void check_slacks(const struct slack_case *one, uint32_t k) {
 
 static void test_slack(void **state) {
     (void)state;
-    const bool slow = getenv("NIGH_SANITIZE") != NULL && getenv("NIGH_SANITIZE")[0] != '\0';
+    const char *sanitized = getenv("NIGH_SANITIZE");
+    const bool slow = sanitized != NULL && sanitized[0] != '\0';
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct world world;
         if (slow && shapes[i].segments[0] > 9000) continue;

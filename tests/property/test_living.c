@@ -222,7 +222,8 @@ static void asking_init(const struct world *world, struct asking *asking, enum r
     asking->queries = malloc((size_t)QUERIES * world->bytes);
     asking->masks = malloc((size_t)QUERIES * world->bytes);
     asking->weights = malloc((size_t)QUERIES * world->width_bits);
-    assert_true(asking->queries != NULL && asking->masks != NULL && asking->weights != NULL);
+    if (asking->queries == NULL || asking->masks == NULL || asking->weights == NULL) abort();
+    if (world->documents == 0 || world->bytes == 0) abort();
     for (size_t q = 0; q < QUERIES; q++) {
         uint8_t *query = asking->queries + q * world->bytes;
         memcpy(query, world->signatures + nigh__rng_next(&rng) % world->documents * world->bytes, world->bytes);

@@ -83,6 +83,7 @@ static void expect_equal(const nigh_document *a, const nigh_document *b) {
     assert_int_equal(a->key_count, b->key_count);
     assert_memory_equal(a->keys, b->keys, a->key_count * sizeof a->keys[0]);
     assert_int_equal(a->value_count, b->value_count);
+    if (a->value_count != 0 && (a->values == NULL || b->values == NULL)) abort();
     for (uint32_t i = 0; i < a->value_count; i++) {
         const nigh_value one = nigh__value_normal(a->values[i]);
         const nigh_value other = nigh__value_normal(b->values[i]);

@@ -178,10 +178,12 @@ static void check_world(const struct world *world, const nigh_collection *collec
     assert_non_null(masks);
     assert_non_null(weights);
     assert_non_null(levels);
+    const size_t bytes = world->bytes;
+    if (bytes == 0) abort();
     for (size_t q = 0; q < 70; q++) {
         uint64_t like = nigh__rng_next(&rng) % world->documents;
         memcpy(queries + q * world->bytes, world->signatures + like * world->bytes, world->bytes);
-        if (q % 2 == 1) queries[q * world->bytes + nigh__rng_next(&rng) % world->bytes] ^= 5;
+        if (q % 2 == 1) queries[q * world->bytes + nigh__rng_next(&rng) % bytes] ^= 5;
         padding_clear(queries + q * world->bytes, 1, width);
         uint8_t *mask = masks + q * world->bytes;
         for (uint32_t i = 0; i < world->bytes; i++) {

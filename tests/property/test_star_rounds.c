@@ -79,10 +79,10 @@ struct expected {
 };
 
 static struct expected expect(const struct place *place, const struct graph *graph) {
-    struct expected expected = {.labels = malloc((size_t)(graph->nodes + 1) * sizeof(uint64_t))};
+    struct expected expected = {.labels = calloc((size_t)graph->nodes + 1, sizeof(uint64_t))};
     struct nigh__forest forest;
     uint64_t *least = malloc((size_t)(graph->nodes + 1) * sizeof *least);
-    assert_true(expected.labels != NULL && least != NULL);
+    if (expected.labels == NULL || least == NULL) abort();
     assert_true(nigh__forest_init(place->context, graph->nodes, &forest));
     for (size_t i = 0; i < graph->count; i++) nigh__forest_join(&forest, graph->edges[i][0], graph->edges[i][1]);
     for (uint64_t i = 0; i < graph->nodes; i++) least[i] = UINT64_MAX;

@@ -158,8 +158,9 @@ static struct node *draw_node(unsigned depth) {
 }
 
 static void put(char *out, const char *text) {
-    assert_true(strlen(out) + strlen(text) < MAX_TEXT);
-    (void)strcat(out, text);
+    const size_t length = strlen(out);
+    assert_true(length + strlen(text) < MAX_TEXT);
+    memcpy(out + length, text, strlen(text) + 1);
 }
 
 static void write_quoted(const char *text, char *out) {

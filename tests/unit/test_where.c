@@ -54,8 +54,8 @@ static void depth_and_length_have_limits(void **state) {
     for (unsigned depth = NIGH__WHERE_DEPTH - 1; depth <= NIGH__WHERE_DEPTH; depth++) {
         char text[2 * NIGH__WHERE_DEPTH + 16] = {0};
         memset(text, '(', depth);
-        (void)strcat(text, "lang=en");
-        memset(text + strlen(text), ')', depth);
+        memcpy(text + depth, "lang=en", 7);
+        memset(text + depth + 7, ')', depth);
         const nigh_status status = nigh__where_parse(context, text, &where, &error);
         nigh__where_release(&where);
         assert_int_equal(status, depth < NIGH__WHERE_DEPTH ? NIGH_OK : NIGH_EINVAL);
