@@ -61,8 +61,8 @@ nigh_status nigh__crowd_lists_find(const struct nigh__crowd_lists *lists, uint64
     const struct nigh__crowd_list *list = &lists->lists[crowd];
     NIGH__ASSERT(crowd < lists->count && begin <= end && end <= list->ranks.count);
     const size_t count = (size_t)(end - begin);
+    if (count == 0) return NIGH_OK; /* a list without ranks has no data */
     const uint64_t *ranks = (const uint64_t *)list->ranks.data + begin;
-    if (count == 0) return NIGH_OK;
     uint32_t *room = nigh__array_room(lists->context, distances, count);
     if (room == NULL) return nigh__no_memory(error, "for crowds");
     const uint64_t *rows = (const uint64_t *)list->rows.data + begin * lists->row_words;
