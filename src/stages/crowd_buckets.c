@@ -21,6 +21,13 @@ nigh_status nigh__crowd_buckets_again(struct nigh__crowd_buckets *crowds, uint64
     return status;
 }
 
+bool nigh__crowd_buckets_fits(const struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
+                              uint64_t document) {
+    const struct nigh__array *members = &crowds->buckets.members;
+    if (members->count == 0 || crowd != crowds->crowd) return true;
+    return band == crowds->buckets.band && ((const uint64_t *)members->data)[members->count - 1] != document;
+}
+
 nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
                                     uint64_t document, nigh_error *error) {
     struct nigh__buckets *buckets = &crowds->buckets;

@@ -3,6 +3,8 @@
 #ifndef NIGH_STAGES_CROWD_BUCKETS_H
 #define NIGH_STAGES_CROWD_BUCKETS_H
 
+#include <stdbool.h>
+
 #include "dedup/buckets.h"
 
 struct nigh__crowd_buckets {
@@ -14,6 +16,10 @@ struct nigh__crowd_buckets {
 /* Whatever it returns, nigh__crowd_buckets_end() comes last. */
 nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                       struct nigh__crowd_buckets *out, nigh_error *error);
+
+/* Whether it may come after those before it: a crowd is of one band, and has a document once. */
+bool nigh__crowd_buckets_fits(const struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
+                              uint64_t document);
 
 /* One more member.  A crowd is looked at when the next begins. */
 nigh_status nigh__crowd_buckets_add(struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,

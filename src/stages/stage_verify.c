@@ -169,7 +169,9 @@ static nigh_status add_members(void *user, uint32_t shard, const uint64_t *recor
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t *record = records + i * NIGH__CROWD_WORDS;
         const uint64_t document = document_of(deciding, record[2]);
-        if (document == deciding->ids.count) return nonsense(deciding, NIGH_STAGE_COMPONENTS, shard, error);
+        if (document == deciding->ids.count ||
+            !nigh__crowd_buckets_fits(&deciding->crowds, record[0], (uint32_t)record[1], document))
+            return nonsense(deciding, NIGH_STAGE_COMPONENTS, shard, error);
         status = nigh__crowd_buckets_add(&deciding->crowds, record[0], (uint32_t)record[1], document, error);
     }
     return status;

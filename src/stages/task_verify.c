@@ -254,6 +254,8 @@ static nigh_status take_member(nigh_task *task, const uint64_t *record, nigh_err
     uint64_t document = 0;
     nigh_status status = find_document(deciding, record[2], NIGH_RECORDS_CROWDS, &document, error);
     if (status != NIGH_OK) return status;
+    if (!nigh__crowd_buckets_fits(&deciding->crowds, record[0], (uint32_t)record[1], document))
+        return nigh__task_nonsense(task, NIGH_RECORDS_CROWDS, error);
     return nigh__crowd_buckets_add(&deciding->crowds, record[0], (uint32_t)record[1], document, error);
 }
 
