@@ -52,6 +52,7 @@ struct visit {
 struct serve_front {
     struct MHD_Daemon *daemon;
     int socket;
+    bool quiet; /* nobody is accepted any more; the socket is ours to close, once no thread of the daemon looks at it */
     pthread_t sweeper;
     bool sweeping;
     atomic_bool ending;
@@ -620,8 +621,7 @@ void serve_front_drain(struct serve_server *server) {
     const uint64_t until = serve_now_us() + (uint64_t)server->settings->drain_ms * 1000;
     if (server->front == NULL || server->front->daemon == NULL) return;
     atomic_store(&server->draining, true);
-    const int socket = MHD_quiesce_daemon(server->front->daemon);
-    if (socket >= 0) (void)close(socket);
+    server->front->quiet = MHD_quiesce_daemon(server->front->daemon) >= 0;
     while (atomic_load(&server->metrics.requests) > 0 && serve_now_us() < until) (void)nanosleep(&pause, NULL);
 }
 
@@ -631,6 +631,7 @@ void serve_front_end(struct serve_server *server) {
     atomic_store(&front->ending, true);
     if (front->sweeping) (void)pthread_join(front->sweeper, NULL);
     if (front->daemon != NULL) MHD_stop_daemon(front->daemon);
+    if (front->quiet) (void)close(front->socket);
     (void)pthread_mutex_destroy(&front->lock);
     free(front);
     server->front = NULL;
