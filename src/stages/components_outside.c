@@ -237,7 +237,7 @@ static nigh_status share_crowds(struct sharing *sharing, nigh_error *error) {
 /* --------------------------------------------------------------------- all -- */
 
 static nigh_status share(struct sharing *sharing, nigh_error *error) {
-    struct nigh__star_done done;
+    struct nigh__star_done done = {.components = 0};
     nigh_status status = nigh__star_labels(sharing->staged, feed, sharing, &sharing->labels, &done, error);
     if (status == NIGH_OK) status = list_needed(sharing, error);
     if (status == NIGH_OK) status = share_pairs(sharing, error);

@@ -17,7 +17,7 @@ struct nigh__crowd_buckets {
 nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                       struct nigh__crowd_buckets *out, nigh_error *error);
 
-/* Whether it may come after those before it: a crowd is of one band, and has a document once. */
+/* Whether it may come after those before it: a crowd is of one band, and names no document twice in a row. */
 bool nigh__crowd_buckets_fits(const struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
                               uint64_t document);
 
