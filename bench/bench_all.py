@@ -4,7 +4,7 @@
 Every benchmark, and one table of what is worth comparing: the figure, that of a limit or a peer in the same run, and
 how many times as good ours is.
 
-  ./run bench all --quick                    at reduced size, about 15 minutes on a quiet machine of two cores
+  ./run bench all --quick                    at reduced size, some 15 minutes on two quiet cores, by its parts
   ./run bench all                            at full size: hours
   ./run bench all --quick --against FILE     beside an earlier run: what is worse by more than 15 % is marked
   ./run bench all --show FILE --against FILE beside each other, and nothing is run
