@@ -12,6 +12,7 @@ uint32_t nigh__cpu_features(void) {
     if (__builtin_cpu_supports("popcnt")) features |= NIGH__CPU_POPCNT;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt")) features |= NIGH__CPU_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi2") &&
         __builtin_cpu_supports("avx512vpopcntdq"))
         features |= NIGH__CPU_AVX512_POPCNT;
 #elif defined(__aarch64__)

@@ -8,7 +8,7 @@
 enum {
     NIGH__CPU_POPCNT = 1u << 0,
     NIGH__CPU_AVX2 = 1u << 1,          /* and popcnt */
-    NIGH__CPU_AVX512_POPCNT = 1u << 2, /* AVX-512 F, BW, VL and VPOPCNTDQ */
+    NIGH__CPU_AVX512_POPCNT = 1u << 2, /* AVX-512 F, BW, DQ, VL, VBMI2 and VPOPCNTDQ: Ice Lake, Zen 4 */
     NIGH__CPU_NEON = 1u << 3,
 };
 

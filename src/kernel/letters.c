@@ -36,10 +36,23 @@ static void look(const uint8_t *text, size_t blocks, uint8_t *lower, struct nigh
     }
 }
 
-static const struct nigh__letters letters_generic = {.name = "generic", .needs = 0, .look = look};
+size_t nigh__letters_edges(const struct nigh__letter_masks *masks, size_t blocks, uint16_t *edges) {
+    uint16_t *edge = edges;
+    uint64_t before = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        uint64_t changes = nigh__letter_changes(masks + block, &before);
+        const unsigned base = (unsigned)(block * NIGH__LETTER_BLOCK);
+        for (; changes != 0; changes &= changes - 1) *edge++ = (uint16_t)(base + (unsigned)__builtin_ctzll(changes));
+    }
+    return (size_t)(edge - edges);
+}
+
+static const struct nigh__letters letters_generic = {
+    .name = "generic", .needs = 0, .look = look, .edges = nigh__letters_edges};
 
 static const struct nigh__letters *const variants[] = {
 #if defined(__x86_64__)
+    &nigh__letters_avx512,
     &nigh__letters_avx2,
 #elif defined(__aarch64__)
     &nigh__letters_neon,

@@ -27,6 +27,14 @@ struct nigh__letters {
      * `lower` gets the same bytes, with A to Z as a to z.
      */
     void (*look)(const uint8_t *text, size_t blocks, uint8_t *lower, struct nigh__letter_masks *masks);
+
+    /*
+     * Where runs of bytes that are in either mask begin and end, by turns, as places from the first
+     * block on; returns how many.  The end of a run that reaches the end of the last block is not
+     * among them.  At most 1,023 blocks; `edges` has room for as many as there are bytes, and
+     * NIGH__LETTER_BLOCK more, into which anything may be written.
+     */
+    size_t (*edges)(const struct nigh__letter_masks *masks, size_t blocks, uint16_t *edges);
 };
 
 /* The entries of this build, best first; NULL past the end. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thirty-two bytes at a time.  Bit 5 tells small letters from large ones, so one comparison finds both. */
+/*
+ * Thirty-two bytes at a time.  Bit 5 tells small letters from large ones, so one comparison finds both.
+ * Edges are written eight at a time, whether there are as many or not: how often that happens can be
+ * predicted, but not how many edges a block has.
+ */
 #include "kernel/letters_parts.h"
 
 #if defined(__x86_64__)
@@ -38,6 +42,23 @@ TARGET static void look(const uint8_t *text, size_t blocks, uint8_t *lower, stru
     }
 }
 
-const struct nigh__letters nigh__letters_avx2 = {.name = "avx2", .needs = NIGH__CPU_AVX2, .look = look};
+TARGET static size_t edges_avx2(const struct nigh__letter_masks *masks, size_t blocks, uint16_t *edges) {
+    uint16_t *edge = edges;
+    uint64_t before = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        uint64_t changes = nigh__letter_changes(masks + block, &before);
+        const unsigned base = (unsigned)(block * NIGH__LETTER_BLOCK);
+        uint16_t *next = edge;
+        edge += __builtin_popcountll(changes);
+        while (next < edge) {
+            for (unsigned i = 0; i < 8; i++, changes &= changes - 1)
+                *next++ = (uint16_t)(base + (unsigned)__builtin_ctzll(changes | UINT64_C(1) << 63));
+        }
+    }
+    return (size_t)(edge - edges);
+}
+
+const struct nigh__letters nigh__letters_avx2 = {
+    .name = "avx2", .needs = NIGH__CPU_AVX2, .look = look, .edges = edges_avx2};
 
 #endif

@@ -43,6 +43,7 @@ static void look(const uint8_t *text, size_t blocks, uint8_t *lower, struct nigh
     }
 }
 
-const struct nigh__letters nigh__letters_neon = {.name = "neon", .needs = NIGH__CPU_NEON, .look = look};
+const struct nigh__letters nigh__letters_neon = {
+    .name = "neon", .needs = NIGH__CPU_NEON, .look = look, .edges = nigh__letters_edges};
 
 #endif

@@ -11,6 +11,7 @@
 
 static const struct nigh__projection *const variants[] = {
 #if defined(__x86_64__)
+    &nigh__projection_avx512,
     &nigh__projection_avx2,
 #endif
     &nigh__projection_generic,

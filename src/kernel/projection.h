@@ -14,6 +14,8 @@
 /* Hash functions and sums come in whole groups, so that no variant has to care for ends. */
 #define NIGH__PROJECTION_GROUP 64u
 
+#define NIGH__SCRAMBLE UINT32_C(0x9e3779b1)
+
 struct nigh__projection {
     const char *name;
     uint32_t needs; /* set of NIGH__CPU_* */
@@ -27,6 +29,18 @@ struct nigh__projection {
      */
     void (*minima)(const uint32_t *keys, size_t count, const uint32_t *multipliers, const uint32_t *offsets,
                    size_t functions, uint32_t *minima);
+
+    /* keys[i] = nigh__mix(hashes[i]) >> 32 */
+    void (*keys)(const uint64_t *hashes, size_t count, uint32_t *keys);
+
+    /* Bit j of `bits` is the highest of minima[j] * NIGH__SCRAMBLE in 32 bits; `bytes` bytes, eight minima each. */
+    void (*scramble)(const uint32_t *minima, size_t bytes, uint8_t *bits);
+
+    /*
+     * The hash of every `length` hashes in a row, a, b, ... z, from a seed s:
+     * grams[i] = mix(... mix(mix(s ^ a) ^ b) ... ^ z), where a is hashes[i].  `grams` may be `hashes`.
+     */
+    void (*grams)(const uint64_t *hashes, size_t length, size_t count, uint64_t seed, uint64_t *grams);
 
     /*
      * sums[j] += factors[i] * rows[at[i] * width + j] over all i; factors

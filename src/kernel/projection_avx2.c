@@ -136,6 +136,58 @@ TARGET static void minima_avx2(const uint32_t *keys, size_t count, const uint32_
     }
 }
 
+/* ----------------------------------------------------------------------- mixing */
+
+/* Four products of 64 bits from three of 32: the upper halves' own is beyond them. */
+INLINE __m256i times(__m256i values, uint64_t by) {
+    const __m256i low = _mm256_set1_epi64x((long long)by);
+    const __m256i high = _mm256_set1_epi64x((long long)(by >> 32));
+    const __m256i across =
+        _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(values, 32), low), _mm256_mul_epu32(values, high));
+    return _mm256_add_epi64(_mm256_mul_epu32(values, low), _mm256_slli_epi64(across, 32));
+}
+
+/* nigh__mix() */
+INLINE __m256i mix(__m256i x) {
+    x = _mm256_add_epi64(x, _mm256_set1_epi64x((long long)UINT64_C(0x9e3779b97f4a7c15)));
+    x = times(_mm256_xor_si256(x, _mm256_srli_epi64(x, 30)), UINT64_C(0xbf58476d1ce4e5b9));
+    x = times(_mm256_xor_si256(x, _mm256_srli_epi64(x, 27)), UINT64_C(0x94d049bb133111eb));
+    return _mm256_xor_si256(x, _mm256_srli_epi64(x, 31));
+}
+
+TARGET static void keys_avx2(const uint64_t *hashes, size_t count, uint32_t *keys) {
+    const __m256i upper = _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7);
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        const __m256i mixed = _mm256_permutevar8x32_epi32(mix(load(hashes + i)), upper);
+        _mm_storeu_si128((__m128i *)(void *)(keys + i), _mm256_castsi256_si128(mixed));
+    }
+    for (; i < count; i++) keys[i] = (uint32_t)(nigh__mix(hashes[i]) >> 32);
+}
+
+TARGET static void grams_avx2(const uint64_t *hashes, size_t length, size_t count, uint64_t seed, uint64_t *grams) {
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256i first = _mm256_set1_epi64x((long long)seed);
+        __m256i second = first;
+        for (size_t k = 0; k < length; k++) {
+            first = mix(_mm256_xor_si256(first, load(hashes + i + k)));
+            second = mix(_mm256_xor_si256(second, load(hashes + i + k + 4)));
+        }
+        _mm256_storeu_si256((__m256i *)(void *)(grams + i), first);
+        _mm256_storeu_si256((__m256i *)(void *)(grams + i + 4), second);
+    }
+    for (; i < count; i++) grams[i] = nigh__gram_of(hashes + i, length, seed);
+}
+
+TARGET static void scramble_avx2(const uint32_t *minima, size_t bytes, uint8_t *bits) {
+    const __m256i by = _mm256_set1_epi32((int)NIGH__SCRAMBLE);
+    for (size_t i = 0; i < bytes; i++) {
+        const __m256i scrambled = _mm256_mullo_epi32(load(minima + i * 8), by);
+        bits[i] = (uint8_t)_mm256_movemask_ps(_mm256_castsi256_ps(scrambled));
+    }
+}
+
 /* ------------------------------------------------------------------------- rows */
 
 /* Eight coefficients as 32 bits, of which the upper half is multiplied by 0: a product of 16 bits is the cheaper one.
@@ -186,6 +238,9 @@ const struct nigh__projection nigh__projection_avx2 = {
     .needs = NIGH__CPU_AVX2,
     .ones = ones_avx2,
     .minima = minima_avx2,
+    .keys = keys_avx2,
+    .scramble = scramble_avx2,
+    .grams = grams_avx2,
     .rows = rows_avx2,
     .signs = signs_avx2,
 };

@@ -55,6 +55,22 @@ static void minima_generic(const uint32_t *keys, size_t count, const uint32_t *m
     }
 }
 
+static void keys_generic(const uint64_t *hashes, size_t count, uint32_t *keys) {
+    for (size_t i = 0; i < count; i++) keys[i] = (uint32_t)(nigh__mix(hashes[i]) >> 32);
+}
+
+static void scramble_generic(const uint32_t *minima, size_t bytes, uint8_t *bits) {
+    for (size_t i = 0; i < bytes; i++) {
+        uint32_t byte = 0;
+        for (unsigned j = 0; j < 8; j++) byte |= (minima[i * 8 + j] * NIGH__SCRAMBLE >> 31) << j;
+        bits[i] = (uint8_t)byte;
+    }
+}
+
+static void grams_generic(const uint64_t *hashes, size_t length, size_t count, uint64_t seed, uint64_t *grams) {
+    for (size_t i = 0; i < count; i++) grams[i] = nigh__gram_of(hashes + i, length, seed);
+}
+
 static void rows_generic(const int16_t *rows, const uint32_t *at, const uint32_t *factors, size_t count, size_t width,
                          int32_t *sums) {
     for (size_t i = 0; i < count; i++) {
@@ -76,6 +92,9 @@ const struct nigh__projection nigh__projection_generic = {
     .needs = 0,
     .ones = ones_generic,
     .minima = minima_generic,
+    .keys = keys_generic,
+    .scramble = scramble_generic,
+    .grams = grams_generic,
     .rows = rows_generic,
     .signs = signs_generic,
 };

@@ -3,12 +3,14 @@
 #ifndef NIGH_KERNEL_PROJECTION_PARTS_H
 #define NIGH_KERNEL_PROJECTION_PARTS_H
 
+#include "base/rng.h"
 #include "kernel/hamming_parts.h"
 #include "kernel/projection.h"
 
 extern const struct nigh__projection nigh__projection_generic;
 #if defined(__x86_64__)
 extern const struct nigh__projection nigh__projection_avx2;
+extern const struct nigh__projection nigh__projection_avx512;
 #endif
 
 /*
@@ -20,6 +22,12 @@ NIGH__INLINE size_t nigh__light_run(const uint32_t *weights, size_t count) {
     size_t run = 0;
     while (run < count && (sum += weights[run]) <= UINT16_MAX) run++;
     return run;
+}
+
+/* One row of grams the plain way. */
+NIGH__INLINE uint64_t nigh__gram_of(const uint64_t *hashes, size_t length, uint64_t seed) {
+    for (size_t k = 0; k < length; k++) seed = nigh__mix(seed ^ hashes[k]);
+    return seed;
 }
 
 /* One feature the plain way, whatever it weighs. */

@@ -51,7 +51,6 @@
 #include "base/status.h"
 
 #define PIECE 256u
-#define SCRAMBLE UINT32_C(0x9e3779b1)
 
 nigh_status nigh__minhash_init(const nigh_context *context, struct nigh__minhash *minhash, uint32_t functions,
                                uint64_t seed, nigh_error *error) {
@@ -83,15 +82,7 @@ void nigh__minhash_add(const struct nigh__minhash *minhash, const struct nigh__p
     uint32_t keys[PIECE];
     for (size_t at = 0; at < count; at += PIECE) {
         const size_t piece = count - at < PIECE ? count - at : PIECE;
-        for (size_t i = 0; i < piece; i++) keys[i] = (uint32_t)(nigh__mix(hashes[at + i]) >> 32);
+        kernel->keys(hashes + at, piece, keys);
         kernel->minima(keys, piece, minhash->multipliers, minhash->offsets, minhash->functions, minima);
-    }
-}
-
-void nigh__minhash_bits(const uint32_t *minima, size_t bytes, uint8_t *bits) {
-    for (size_t i = 0; i < bytes; i++) {
-        uint32_t byte = 0;
-        for (unsigned j = 0; j < 8; j++) byte |= (minima[i * 8 + j] * SCRAMBLE >> 31) << j;
-        bits[i] = (uint8_t)byte;
     }
 }

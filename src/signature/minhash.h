@@ -20,7 +20,4 @@ void nigh__minhash_release(const nigh_context *context, struct nigh__minhash *mi
 void nigh__minhash_add(const struct nigh__minhash *minhash, const struct nigh__projection *kernel,
                        const uint64_t *hashes, size_t count, uint32_t *minima);
 
-/* The bit of each minimum; `bytes` bytes, eight minima each. */
-void nigh__minhash_bits(const uint32_t *minima, size_t bytes, uint8_t *bits);
-
 #endif

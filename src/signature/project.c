@@ -204,7 +204,7 @@ nigh_status nigh__project(struct nigh__projector *projector, const struct nigh__
 void nigh__project_bits(const struct nigh__projector *projector, uint8_t *signature) {
     const size_t bytes = nigh__row_bytes(projector->width_bits);
     if (projector->scheme == NIGH_SCHEME_MINHASH)
-        nigh__minhash_bits(projector->minima, bytes, signature);
+        projector->kernel->scramble(projector->minima, bytes, signature);
     else
         projector->kernel->signs(projector->sums, bytes, signature);
     signature[bytes - 1] &= nigh__last_byte_mask(projector->width_bits);

@@ -54,8 +54,8 @@ struct analyser {
     struct nigh__cutter cutter;
     struct nigh__array numbers; /* of uint32_t: what is given out */
     struct nigh__letter_masks masks[BLOCKS];
-    uint16_t edges[CHUNK + 2];                 /* where segments begin and end, by turns */
-    uint8_t lower[CHUNK + NIGH__LETTER_BLOCK]; /* and room to read past the last word */
+    uint16_t edges[CHUNK + NIGH__LETTER_BLOCK + 2]; /* where segments begin and end, by turns */
+    uint8_t lower[CHUNK + NIGH__LETTER_BLOCK];      /* and room to read past the last word */
 };
 
 /* ------------------------------------------------------------ the long way -- */
@@ -255,20 +255,6 @@ static void chunk_look(struct analyser *analyser, const char *text, size_t lengt
     letters->look(last, 1, analyser->lower + blocks * NIGH__LETTER_BLOCK, analyser->masks + blocks);
 }
 
-/* Writes down where segments begin and end; returns how many edges: an odd number where the last one is open. */
-static size_t chunk_edges(struct analyser *analyser, size_t blocks) {
-    uint16_t *edge = analyser->edges;
-    uint64_t before = 0;
-    for (size_t block = 0; block < blocks; block++) {
-        const uint64_t inside = analyser->masks[block].words | analyser->masks[block].high;
-        uint64_t changes = inside ^ (inside << 1 | before);
-        before = inside >> 63;
-        const unsigned base = (unsigned)(block * NIGH__LETTER_BLOCK);
-        for (; changes != 0; changes &= changes - 1) *edge++ = (uint16_t)(base + (unsigned)__builtin_ctzll(changes));
-    }
-    return (size_t)(edge - analyser->edges);
-}
-
 static bool is_inside(char c) {
     return (unsigned char)c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -286,7 +272,8 @@ static nigh_status chunk_analyse(struct analyser *analyser, const char *text, si
                                  nigh_error *error) {
     *used = length < CHUNK ? length : CHUNK;
     chunk_look(analyser, text, *used);
-    size_t edges = chunk_edges(analyser, (*used + NIGH__LETTER_BLOCK - 1) / NIGH__LETTER_BLOCK);
+    const size_t blocks = (*used + NIGH__LETTER_BLOCK - 1) / NIGH__LETTER_BLOCK;
+    size_t edges = analyser->context->letters->edges(analyser->masks, blocks, analyser->edges);
     if (edges % 2 != 0) {
         if (*used == length)
             analyser->edges[edges++] = (uint16_t)length; /* the text ends within a block's last word */

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "base/secret.h"
 #include "base/status.h"
+#include "kernel/projection.h"
 #include "text/spelling.h"
 
 #define AHEAD 16
@@ -34,6 +35,7 @@ struct cell {
 
 struct nigh__featurer {
     const nigh_context *context;
+    const struct nigh__projection *kernel;
     struct nigh__feature_plan plan;
     struct nigh__analyser *analyser; /* of words and ngrams */
     struct nigh__spelling spelling;  /* of chars */
@@ -59,6 +61,7 @@ nigh_status nigh__featurer_new(const nigh_context *context, const struct nigh__f
     struct nigh__featurer *featurer = nigh__alloc_zero(context, 1, sizeof *featurer);
     if (featurer == NULL) return nigh__no_memory(error, "for features");
     featurer->context = context;
+    featurer->kernel = nigh__projection_choose(context->hamming->name);
     featurer->plan = *plan;
     featurer->secret = nigh__secret() | 1;
     nigh_status status = plan->kind == NIGH_FEATURES_CHARS
@@ -162,9 +165,8 @@ static size_t count_numbers(struct nigh__featurer *featurer, const uint32_t *ter
     return found;
 }
 
-static void gather_hashes(struct nigh__featurer *featurer, size_t count) {
+static void gather_hashes(struct nigh__featurer *featurer, const uint32_t *numbers, size_t count) {
     const uint64_t *const hashes = featurer->analyser->hashes;
-    const uint32_t *const numbers = featurer->numbers;
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) __builtin_prefetch(&hashes[numbers[i + AHEAD]]);
         featurer->hashes[i] = hashes[numbers[i]];
@@ -178,7 +180,7 @@ static nigh_status find_words(struct nigh__featurer *featurer, const uint32_t *t
     if (status != NIGH_OK) return status;
     out->count = count_numbers(featurer, terms, count);
     NIGH__ASSERT(out->count <= count && out->count <= featurer->capacity);
-    gather_hashes(featurer, out->count);
+    gather_hashes(featurer, featurer->numbers, out->count);
     out->numbers = featurer->numbers;
     out->generation = featurer->generation;
     out->total = count;
@@ -238,18 +240,13 @@ static nigh_status finish_hashes(struct nigh__featurer *featurer, size_t count, 
 
 static nigh_status find_ngrams(struct nigh__featurer *featurer, const uint32_t *terms, size_t count,
                                struct nigh__features *out, nigh_error *error) {
-    const uint64_t *const hashes = featurer->analyser->hashes;
-    const uint64_t seed = featurer->plan.analysis.seed;
     size_t length = nigh__smaller(featurer->plan.length, count);
     size_t features = nigh__smaller(count - length + (count > 0), NIGH__MAX_FEATURES);
-    nigh_status status = reserve(featurer, features, error);
+    const size_t needed = nigh__smaller(count, features + length);
+    nigh_status status = reserve(featurer, needed, error);
     if (status != NIGH_OK) return status;
-    for (size_t i = 0; i < features; i++) {
-        uint64_t hash = seed;
-        for (size_t k = 0; k < length; k++) hash = nigh__mix(hash ^ hashes[terms[i + k]]);
-        if (i + length + AHEAD < count) __builtin_prefetch(&hashes[terms[i + length + AHEAD]]);
-        featurer->hashes[i] = hash;
-    }
+    gather_hashes(featurer, terms, needed);
+    featurer->kernel->grams(featurer->hashes, length, features, featurer->plan.analysis.seed, featurer->hashes);
     return finish_hashes(featurer, features, out, error);
 }
 

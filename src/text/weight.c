@@ -24,11 +24,20 @@ struct nigh__weigher {
     const nigh_vocabulary *vocabulary;
     double ln_whole; /* ln T or ln D */
     double ln_small[SMALL_COUNTS];
-    double *rarities; /* by number of the term */
+    uint32_t log_small[SMALL_COUNTS]; /* weights by the logarithm */
+    double *rarities;                 /* by number of the term */
     size_t rarity_capacity;
     uint32_t generation;
     struct nigh__array weights; /* of uint32_t */
 };
+
+/* The comparisons keep it within what an integer holds. */
+static uint32_t whole_units(double weight) {
+    weight = weight * NIGH__WEIGHT_UNIT + 0.5;
+    if (!(weight >= 1.0)) return 1;
+    if (weight >= (double)NIGH__WEIGHT_MAX) return NIGH__WEIGHT_MAX;
+    return (uint32_t)weight;
+}
 
 nigh_status nigh__weigher_new(const nigh_context *context, nigh_weight_kind kind, const nigh_vocabulary *vocabulary,
                               struct nigh__weigher **out, nigh_error *error) {
@@ -39,7 +48,10 @@ nigh_status nigh__weigher_new(const nigh_context *context, nigh_weight_kind kind
     weigher->kind = kind;
     weigher->vocabulary = vocabulary;
     weigher->weights = (struct nigh__array)NIGH__ARRAY(uint32_t);
-    for (int c = 1; c < SMALL_COUNTS; c++) weigher->ln_small[c] = nigh__ln(c);
+    for (int c = 1; c < SMALL_COUNTS; c++) {
+        weigher->ln_small[c] = nigh__ln(c);
+        weigher->log_small[c] = whole_units(1.0 + weigher->ln_small[c]);
+    }
     if (vocabulary != NULL) {
         uint64_t whole = kind == NIGH_WEIGHTS_TFIDF ? nigh__vocabulary_documents(vocabulary)
                                                     : nigh__vocabulary_occurrences(vocabulary);
@@ -59,14 +71,6 @@ void nigh__weigher_free(struct nigh__weigher *weigher) {
 
 static double ln_count(const struct nigh__weigher *weigher, uint32_t count) {
     return count < SMALL_COUNTS ? weigher->ln_small[count] : nigh__ln(count);
-}
-
-/* The comparisons keep it within what an integer holds. */
-static uint32_t whole_units(double weight) {
-    weight = weight * NIGH__WEIGHT_UNIT + 0.5;
-    if (!(weight >= 1.0)) return 1;
-    if (weight >= (double)NIGH__WEIGHT_MAX) return NIGH__WEIGHT_MAX;
-    return (uint32_t)weight;
 }
 
 /* ----------------------------------------------------- by the collection -- */
@@ -142,7 +146,10 @@ static void weigh_tf(const struct nigh__features *features, uint32_t *weights) {
 }
 
 static void weigh_log(const struct nigh__weigher *weigher, const struct nigh__features *features, uint32_t *weights) {
-    for (size_t i = 0; i < features->count; i++) weights[i] = whole_units(1.0 + ln_count(weigher, features->counts[i]));
+    for (size_t i = 0; i < features->count; i++) {
+        const uint32_t count = features->counts[i];
+        weights[i] = count < SMALL_COUNTS ? weigher->log_small[count] : whole_units(1.0 + nigh__ln(count));
+    }
 }
 
 nigh_status nigh__weigh(struct nigh__weigher *weigher, const struct nigh__features *features, const uint32_t **weights,

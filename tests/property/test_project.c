@@ -330,6 +330,37 @@ static void test_minhash(void **state) {
     for_all_kernels(run_many, NIGH_SCHEME_MINHASH);
 }
 
+/* Every kernel's hashes of hashes in a row, in place and elsewhere, and nothing written past them. */
+static void check_grams(const struct nigh__projection *kernel, const uint64_t *hashes, size_t length, size_t count) {
+    enum { ROOM = 128 };
+    uint64_t apart[ROOM], in_place[ROOM];
+    const uint64_t seed = nigh__mix(length);
+    memset(apart, 0x5a, sizeof apart);
+    memcpy(in_place, hashes, sizeof in_place);
+    kernel->grams(hashes, length, count, seed, apart);
+    kernel->grams(in_place, length, count, seed, in_place);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t gram = seed;
+        for (size_t k = 0; k < length; k++) gram = nigh__mix(gram ^ hashes[i + k]);
+        if (apart[i] != gram || in_place[i] != gram)
+            fail_msg("%s: gram %zu of %zu, of %zu", kernel->name, i, count, length);
+    }
+    assert_int_equal(apart[count], UINT64_C(0x5a5a5a5a5a5a5a5a));
+    assert_int_equal(in_place[count], hashes[count]);
+}
+
+static void test_grams(void **state) {
+    (void)state;
+    uint64_t hashes[128];
+    struct nigh__rng rng = {.state = 11};
+    for (size_t i = 0; i < 128; i++) hashes[i] = nigh__rng_next(&rng);
+    for (size_t k = 0; nigh__projection_at(k) != NULL; k++) {
+        if ((nigh__projection_at(k)->needs & ~nigh__cpu_features()) != 0) continue;
+        for (size_t length = 0; length <= 16; length++)
+            for (size_t count = 0; count <= 80; count++) check_grams(nigh__projection_at(k), hashes, length, count);
+    }
+}
+
 /* A context without vectors signs without them; one with the best that there is signs with the best. */
 static void test_choice(void **state) {
     (void)state;
@@ -343,10 +374,8 @@ static void test_choice(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_simhash),
-        cmocka_unit_test(test_topsig),
-        cmocka_unit_test(test_minhash),
+        cmocka_unit_test(test_choice),  cmocka_unit_test(test_simhash), cmocka_unit_test(test_topsig),
+        cmocka_unit_test(test_minhash), cmocka_unit_test(test_grams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

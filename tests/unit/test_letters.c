@@ -16,6 +16,23 @@
 
 static bool is_between(uint8_t byte, char first, char last) { return byte >= first && byte <= last; }
 
+/* Where a byte is in a run and the one before it is not, or the other way round. */
+static void expect_edges(const struct nigh__letters *letters, const struct nigh__letter_masks *masks, size_t blocks) {
+    uint16_t edges[9 * NIGH__LETTER_BLOCK];
+    const size_t found = letters->edges(masks, blocks, edges);
+    size_t count = 0;
+    bool before = false;
+    for (size_t i = 0; i < blocks * NIGH__LETTER_BLOCK; i++) {
+        const bool inside = ((masks[i / 64].words | masks[i / 64].high) >> i % 64 & 1) != 0;
+        if (inside != before) {
+            assert_true(count < found);
+            assert_int_equal(edges[count++], i);
+        }
+        before = inside;
+    }
+    assert_int_equal(found, count);
+}
+
 static void expect(const struct nigh__letters *letters, const uint8_t *text, size_t blocks) {
     uint8_t lower[8 * NIGH__LETTER_BLOCK + 1];
     struct nigh__letter_masks masks[8];
@@ -29,6 +46,7 @@ static void expect(const struct nigh__letters *letters, const uint8_t *text, siz
         assert_int_equal(masks[i / 64].high >> i % 64 & 1, text[i] >= 0x80);
     }
     assert_int_equal(lower[blocks * NIGH__LETTER_BLOCK], 0xee);
+    expect_edges(letters, masks, blocks);
 }
 
 static void test_variants(void **state) {
@@ -43,6 +61,8 @@ static void test_variants(void **state) {
         }
         for (size_t i = 0; i < 256; i++) text[i] = (uint8_t)i;
         for (size_t at = 0; at < 64; at++) expect(letters, text + at, 3);
+        for (size_t i = 0; i < sizeof text; i++) text[i] = i % 2 == 0 ? 'a' : ' ';
+        for (size_t at = 0; at < 64; at++) expect(letters, text + at, 8);
         for (size_t round = 0; round < 200; round++) {
             for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)nigh__rng_next(&rng);
             expect(letters, text + round % 64, round % 9);
