@@ -168,9 +168,12 @@ static uint64_t add_shifted(struct nigh__projector *projector, const struct nigh
     return total;
 }
 
-/* From the weights of the ones to those of the ones less those of the zeros. */
+/* From the weights of the ones to those of the ones less those of the zeros, a group at a time. */
 static void ones_to_sums(int32_t *sums, size_t count, uint32_t total) {
-    for (size_t j = 0; j < count; j++) sums[j] = (int32_t)(2 * (int64_t)(uint32_t)sums[j] - total);
+    for (size_t group = 0; group < count; group += NIGH__PROJECTION_GROUP) {
+        for (size_t j = group; j < group + NIGH__PROJECTION_GROUP; j++)
+            sums[j] = (int32_t)(2 * (uint32_t)sums[j] - total);
+    }
 }
 
 static nigh_status project_sums(struct nigh__projector *projector, const struct nigh__bag *bag, nigh_error *error) {

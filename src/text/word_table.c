@@ -34,7 +34,7 @@ nigh_status nigh__word_table_init(const nigh_context *context, struct nigh__word
                                        .records = NIGH__ARRAY(uint32_t),
                                        .lists = NIGH__ARRAY(uint32_t)};
     struct nigh__rng rng = {.state = nigh__secret()};
-    for (size_t i = 0; i < 4; i++) table->secrets[i] = nigh__rng_next(&rng);
+    for (size_t i = 0; i < 3; i++) table->secrets[i] = nigh__rng_next(&rng) | 1;
     if (table->entries == NULL) return nigh__no_memory(error, "for the table of words");
     return NIGH_OK;
 }
@@ -124,7 +124,7 @@ nigh_status nigh__word_table_add(struct nigh__word_table *table, const struct ni
     if (!entries_reserve(table) || !list_add(table, numbers, count, &value) ||
         (length > NIGH__SHORT_WORD && !record_add(table, word, length, &value)))
         return nigh__no_memory(error, "for the table of words");
-    entry_place(table, (struct nigh__word_entry){.head = key->head, .tail = key->tail, .value = value});
+    entry_place(table, (struct nigh__word_entry){.head = key->head, .tail = (uint32_t)key->tail, .value = value});
     table->count++;
     return NIGH_OK;
 }

@@ -14,9 +14,10 @@
  * no two words are ever taken for each other.  The first byte tells the two kinds
  * apart, for no word begins with LONG_MARK.
  *
- * Which slot a key belongs to depends on secret numbers (pairwise multiplication,
- * which is universal: whoever does not know them cannot make words collide more
- * often than by chance).  It is but a memory: when it is full it is emptied.
+ * Which slot a key belongs to depends on secret odd numbers, by which its two parts
+ * are multiplied; the top bits of the sum count.  That is universal but for a factor of
+ * two: whoever does not know them cannot make words collide much more often than by
+ * chance.  It is but a memory: when it is full it is emptied.
  */
 #ifndef NIGH_TEXT_WORD_TABLE_H
 #define NIGH_TEXT_WORD_TABLE_H
@@ -35,7 +36,7 @@
 
 struct nigh__word_key {
     uint64_t head; /* bytes 0 to 7 */
-    uint32_t tail; /* bytes 8 to 11 */
+    uint64_t tail; /* bytes 8 to 11 */
 };
 
 struct nigh__word_entry {
@@ -49,7 +50,7 @@ struct nigh__word_table {
     struct nigh__word_entry *entries; /* aligned to cache lines */
     unsigned shift;                   /* 64 - log2 of the number of entries */
     size_t count;
-    uint64_t secrets[4];
+    uint64_t secrets[3];        /* two odd ones for the slots, and the seed of long words */
     struct nigh__array records; /* of uint32_t: value, length, bytes */
     struct nigh__array lists;   /* of uint32_t */
 };
@@ -76,7 +77,7 @@ static inline struct nigh__word_key nigh__word_key(const struct nigh__word_table
         key.head &= nigh__word_masks[length][0];
         key.tail = nigh__load32(word + 8) & (uint32_t)nigh__word_masks[length][1];
     } else {
-        uint64_t hash = nigh__hash_seeded(word, length, table->secrets[3]);
+        uint64_t hash = nigh__hash_seeded(word, length, table->secrets[2]);
         key.head = (hash & ~UINT64_C(0xff)) | NIGH__LONG_MARK;
         key.tail = (uint32_t)length << 8 | (uint32_t)(hash & 0xff);
     }
@@ -84,13 +85,11 @@ static inline struct nigh__word_key nigh__word_key(const struct nigh__word_table
 }
 
 static inline size_t nigh__word_slot(const struct nigh__word_table *table, struct nigh__word_key key) {
-    uint64_t first = (uint32_t)key.head + table->secrets[0];
-    uint64_t second = (key.head >> 32) + table->secrets[1];
-    return (size_t)((first * second + key.tail * table->secrets[2]) >> table->shift);
+    return (size_t)((key.head * table->secrets[0] + key.tail * table->secrets[1]) >> table->shift);
 }
 
 static inline bool nigh__word_equals(const struct nigh__word_entry *entry, struct nigh__word_key key) {
-    return ((entry->head ^ key.head) | (uint64_t)(entry->tail ^ key.tail)) == 0;
+    return ((entry->head ^ key.head) | (entry->tail ^ key.tail)) == 0;
 }
 
 /* The record of a long word whose key was found, where it is this word. */
