@@ -202,10 +202,9 @@ void nigh__signer_worker_free(struct nigh__signer_worker *worker) {
 }
 
 /* Where there is no vocabulary nobody knows.  Of most texts the first feature is known. */
-static bool all_unknown(const nigh_vocabulary *vocabulary, const struct nigh__features *features) {
-    if (vocabulary == NULL) return false;
+static bool all_unknown(struct nigh__weigher *weigher, const struct nigh__features *features) {
     for (size_t i = 0; i < features->count; i++)
-        if (nigh__vocabulary_find(vocabulary, features->hashes[i]).occurrences > 0) return false;
+        if (nigh__weigher_knows(weigher, features, i)) return false;
     return true;
 }
 
@@ -219,10 +218,11 @@ nigh_status nigh__signer_worker_sign(struct nigh__signer_worker *worker, const c
     if (status != NIGH_OK) return status;
     if (features.count == 0) return NIGH_ENOTFOUND;
     if (worker->learned != NULL) return nigh__model_project(worker->learned, &features, error);
-    worker->unknown = all_unknown(worker->plan->vocabulary, &features);
+    worker->unknown = false;
     if (worker->weigher != NULL) {
         status = nigh__weigh(worker->weigher, &features, &bag.weights, error);
         if (status != NIGH_OK) return status;
+        worker->unknown = all_unknown(worker->weigher, &features);
     }
     bag.hashes = features.hashes;
     bag.numbers = features.numbers;

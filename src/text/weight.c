@@ -180,3 +180,10 @@ nigh_status nigh__weigh(struct nigh__weigher *weigher, const struct nigh__featur
     *weights = out;
     return NIGH_OK;
 }
+
+/* What was asked for a weight need not be asked again; the kind that counts documents asks for another number. */
+bool nigh__weigher_knows(struct nigh__weigher *weigher, const struct nigh__features *features, size_t i) {
+    if (weigher->kind == NIGH_WEIGHTS_LIKELIHOOD) return rarity_of(weigher, features, i) != RARITY_UNKNOWN;
+    return weigher->vocabulary == NULL ||
+           nigh__vocabulary_find(weigher->vocabulary, features->hashes[i]).occurrences > 0;
+}

@@ -32,4 +32,7 @@ void nigh__weigher_free(struct nigh__weigher *weigher); /* accepts NULL */
 nigh_status nigh__weigh(struct nigh__weigher *weigher, const struct nigh__features *features, const uint32_t **weights,
                         nigh_error *error);
 
+/* Whether the vocabulary knows feature i of those that were weighed last; where there is none, it does. */
+bool nigh__weigher_knows(struct nigh__weigher *weigher, const struct nigh__features *features, size_t i);
+
 #endif
