@@ -15,7 +15,7 @@ opened() {
     rm -f .loader.*
 }
 
-late='libarchive libxml2 libmicrohttpd libicuuc libgnutls'
+late='libarchive libxml2 libmicrohttpd libicuuc libgnutls liblbfgs libarpack liblapack libgfortran'
 opened "$NIGH" --version > libraries
 for library in $late; do
     ! grep -qx "$library" libraries || fail "--version opens $library"
