@@ -9,7 +9,7 @@ set(tests_of_documents
     golden.texts_golden
     property.analysis property.power_log property.dedup_complete property.dedup_days property.dedup_oracle property.project property.stored_tables property.torture property.stages property.star_rounds unit.stages_faults
     unit.against unit.analyser unit.collection_vocabulary unit.collection_weights unit.corpus unit.dedup
-    unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
+    unit.dense unit.dedup_crowds unit.dedup_losses unit.dedup_source unit.dedup_wide unit.dedup_write unit.extract
     unit.extract_hostile unit.extract_html unit.extract_http unit.extract_json unit.feature unit.ignore unit.labels unit.language unit.language_detector
     unit.live unit.live_tables unit.minhash unit.model unit.model_sign unit.pack unit.passage unit.pipeline unit.report
     unit.report_diff unit.rereading unit.signer unit.signing unit.simhash unit.source unit.spell unit.spelling unit.split_containers
