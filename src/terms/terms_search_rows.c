@@ -404,5 +404,9 @@ static bool sum_blocks(struct step *step) {
 
 nigh_status nigh__seek_blocks(struct nigh__seeker *seeker, nigh_error *error) {
     struct step step = {.seeker = seeker, .documents = seeker->all.data, .count = seeker->all.count};
+    if (is_same(seeker->group)) {
+        seeker->blocks += step.count;
+        return NIGH_OK;
+    }
     return guarded(&step, sum_blocks, error);
 }
