@@ -24,7 +24,7 @@
  *
  * It differs in what followed from being given a page in pieces, such as <!-->, which
  * hid the rest of the piece it was in, and has no limit of names or attributes.
- * tests/unit/test_html_oracle.c compares the two.
+ * tests/oracle/test_html.c compares the two.
  *
  * Time is linear: each byte is looked at once or twice, and an end tag at no more open
  * elements than a page may have.  The text is at most half as long again as the page,
@@ -48,13 +48,6 @@ struct opened {
     uint8_t id;
 };
 
-/* Where text goes; what separates it from the next is written with the next. */
-struct sink {
-    struct nigh__array *bytes;
-    char *begin, *at; /* there is room for all that the page may still have */
-    bool gap, line;
-};
-
 enum stop_reason { STOP_NOT, STOP_MEMORY, STOP_DEPTH };
 
 struct page {
@@ -68,7 +61,7 @@ struct page {
     size_t hidden_at; /* depth of the element that hides; 0: none does */
     size_t title_at;
     bool title_seen;
-    struct sink title, body;
+    struct nigh__html_sink title, body;
     enum stop_reason stopped;
 };
 
@@ -85,64 +78,19 @@ struct attributes {
 
 /* ------------------------------------------------------------------ letters */
 
-enum { PLAIN, SPACE, REFERENCE, NO_CHARACTER, MAYBE_CONTROL, MAYBE_NO_CHARACTER };
-
-/* Of text; 0xc2 begins U+0080 to U+009f, 0xef U+fffe and U+ffff. */
-static const uint8_t kinds[256] = {
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    SPACE,
-    SPACE,
-    3,
-    3,
-    SPACE,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    3,
-    SPACE,
-    ['&'] = REFERENCE,
-    [0xc2] = MAYBE_CONTROL,
-    [0xef] = MAYBE_NO_CHARACTER,
-};
-
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 static bool is_letter(char c) { return nigh__small(c) >= 'a' && nigh__small(c) <= 'z'; }
 
 static bool begins_name(char c) { return is_letter(c) || c == '_' || c == ':' || c == '.'; }
 
-static bool is_of_name(char c) { return begins_name(c) || (c >= '0' && c <= '9') || c == '-'; }
-
-static bool is_character(uint32_t code) {
-    return code == '\t' || code == '\n' || code == '\r' || (code >= 0x20 && code <= 0xd7ff) ||
-           (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
-}
-
 static void stop(struct page *page, enum stop_reason reason) {
     page->stopped = reason;
     page->at = page->end;
+}
+
+static void sink_begin(struct page *page, struct nigh__html_sink *sink) {
+    if (!nigh__html_sink_begin(page->context, sink, (size_t)(page->end - page->at))) stop(page, STOP_MEMORY);
 }
 
 static void skip_blanks(struct page *page) {
@@ -172,7 +120,8 @@ static bool name_read(struct page *page, struct name *name) {
     size_t length = 0;
     memset(name->letters, 0, 8);
     name->begin = at;
-    for (; at < page->end && is_of_name(*at) && length < LONGEST_NAME; at++) name->letters[length++] = nigh__small(*at);
+    for (; at < page->end && nigh__html_is_of_name(*at) && length < LONGEST_NAME; at++)
+        name->letters[length++] = nigh__small(*at);
     name->length = length;
     page->at = at;
     return true;
@@ -180,118 +129,6 @@ static bool name_read(struct page *page, struct name *name) {
 
 static bool name_is(const struct name *name, const char *other, size_t length) {
     return name->length == length && memcmp(name->letters, other, length) == 0;
-}
-
-/* --------------------------------------------------------------- references */
-
-static int digit_of(char c, uint32_t base) {
-    if (c >= '0' && c <= '9') return c - '0';
-    const char small = nigh__small(c);
-    return base == 16 && small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
-/* &#123; and &#x7b; from the digits on, with a ';' or without; returns what is behind.  *code is 0 where it is none. */
-static const char *number_read(const char *at, const char *end, uint32_t *code) {
-    const uint32_t base = at < end && nigh__small(*at) == 'x' ? 16 : 10;
-    uint32_t value = 0;
-    if (base == 16) at++;
-    for (int digit; at < end && (digit = digit_of(*at, base)) >= 0; at++)
-        if (value < 0x110000) value = value * base + (uint32_t)digit;
-    *code = is_character(value) ? value : 0;
-    return at < end && *at == ';' ? at + 1 : at;
-}
-
-/* What is at a '&': its character and what is behind; *code is '&' where it is no reference, 0 for none at all. */
-static const char *reference_read(const char *at, const char *end, uint32_t *code) {
-    const char *name = ++at;
-    *code = '&';
-    if (at < end && *at == '#') return number_read(at + 1, end, code);
-    while (at < end && is_of_name(*at)) at++;
-    const uint32_t found = at < end && *at == ';' ? nigh__html_reference(name, (size_t)(at - name)) : 0;
-    if (found == 0) return name;
-    *code = found;
-    return at + 1;
-}
-
-/* ------------------------------------------------------------------- output */
-
-static bool sink_begin(struct page *page, struct sink *sink) {
-    const size_t left = (size_t)(page->end - page->at);
-    sink->begin = nigh__array_room(page->context, sink->bytes, left + left / 2 + 8);
-    sink->at = sink->begin;
-    if (sink->begin == NULL) stop(page, STOP_MEMORY);
-    return sink->begin != NULL;
-}
-
-static void sink_end(struct sink *sink) { sink->bytes->count = (size_t)(sink->at - sink->begin); }
-
-static void sink_separate(struct sink *sink) {
-    if ((sink->gap || sink->line) && sink->at > sink->begin) *sink->at++ = sink->line ? '\n' : ' ';
-    sink->gap = sink->line = false;
-}
-
-static void sink_character(struct sink *sink, uint32_t code) {
-    if (code == 0) return;
-    if (code < 0x80 && is_blank((char)code)) {
-        sink->gap = true;
-        return;
-    }
-    char bytes[4];
-    sink_separate(sink);
-    const size_t length =
-        nigh__utf8_encode(code >= 0x80 && code < 0xa0 ? nigh__windows_1252_character((uint8_t)code) : code, bytes);
-    for (size_t i = 0; i < length; i++) *sink->at++ = bytes[i];
-}
-
-/* Plain letters up to the next that is not. */
-static const char *sink_word(struct sink *sink, const char *at, const char *end) {
-    sink_separate(sink);
-    char *out = sink->at;
-    while (at < end && kinds[(uint8_t)*at] == PLAIN) *out++ = *at++;
-    sink->at = out;
-    return at;
-}
-
-/* U+fffe or U+ffff. */
-static bool is_none(const char *at) {
-    return (uint8_t)at[0] == 0xef && (uint8_t)at[1] == 0xbf && (uint8_t)at[2] >= 0xbe;
-}
-
-/* A character of two or three bytes that may be one that is not written as it is; returns what is behind. */
-static const char *sink_special(struct sink *sink, const char *at) {
-    if ((uint8_t)*at == 0xc2) {
-        sink_character(sink, (uint8_t)at[1]);
-        return at + 2;
-    }
-    if (is_none(at)) return at + 3;
-    sink_separate(sink);
-    for (size_t i = 0; i < 3; i++) *sink->at++ = at[i];
-    return at + 3;
-}
-
-static void sink_text(struct sink *sink, const char *at, const char *end) {
-    while (at < end) {
-        uint32_t code;
-        switch (kinds[(uint8_t)*at]) {
-        case PLAIN:
-            at = sink_word(sink, at, end);
-            break;
-        case SPACE:
-            sink->gap = true;
-            at++;
-            break;
-        case REFERENCE:
-            at = reference_read(at, end, &code);
-            sink_character(sink, code);
-            break;
-        case NO_CHARACTER:
-            at++;
-            break;
-        default:
-            at = sink_special(sink, at);
-            break;
-        }
-    }
 }
 
 /* ----------------------------------------------------------------- elements */
@@ -335,7 +172,7 @@ static void open_remove(struct page *page) {
 static void title_begin(struct page *page, size_t depth) {
     page->title_seen = true;
     page->title_at = depth;
-    (void)sink_begin(page, &page->title);
+    sink_begin(page, &page->title);
 }
 
 /* What has just been pushed begins. */
@@ -406,7 +243,7 @@ static uint32_t value_next(struct value *value) {
     if (value->at == value->end) return 0;
     if (*value->at != '&') return (uint8_t)*value->at++;
     uint32_t code;
-    value->at = reference_read(value->at, value->end, &code);
+    value->at = nigh__html_reference(value->at, value->end, &code);
     return code;
 }
 
@@ -545,7 +382,7 @@ static void doctype(struct page *page) {
     page->at += 9;
     skip_blanks(page);
     if (page->at < page->end && begins_name(*page->at) && *page->at != '.')
-        while (page->at < page->end && (is_of_name(*page->at) || (uint8_t)*page->at >= 0x80)) page->at++;
+        while (page->at < page->end && (nigh__html_is_of_name(*page->at) || (uint8_t)*page->at >= 0x80)) page->at++;
     skip_blanks(page);
     const bool public = follows(page, page->at, "public", 6);
     if (public || follows(page, page->at, "system", 6)) {
@@ -561,12 +398,12 @@ static void doctype(struct page *page) {
 static void instruction(struct page *page) {
     const char *at = page->at += 2;
     if (at == page->end || (!begins_name(*at) && (uint8_t)*at < 0x80) || *at == '.') return;
-    while (at < page->end && is_of_name(*at)) at++;
+    while (at < page->end && nigh__html_is_of_name(*at)) at++;
     if (at < page->end) skip_behind(page, '>');
 }
 
 static void text_add(struct page *page, const char *at, const char *end) {
-    if (page->hidden_at == 0) sink_text(page->title_at != 0 ? &page->title : &page->body, at, end);
+    if (page->hidden_at == 0) nigh__html_sink_text(page->title_at != 0 ? &page->title : &page->body, at, end);
 }
 
 /* At '<'. */
@@ -593,30 +430,6 @@ static void markup(struct page *page) {
 
 /* --------------------------------------------------------------------- text */
 
-#define MANY_SPACES 1000 /* are text */
-
-/* What is behind a character that is none, as &#0; is; NULL: it is one. */
-static const char *none_skip(const char *at, const char *end) {
-    uint32_t code;
-    if (kinds[(uint8_t)*at] == NO_CHARACTER) return at + 1;
-    if (is_none(at)) return at + 3;
-    if (*at != '&') return NULL;
-    at = reference_read(at, end, &code);
-    return code == 0 ? at : NULL;
-}
-
-/* Whether there is only white space, and what is no character. */
-static bool is_white(const char *at, const char *end) {
-    for (size_t spaces = 0; at < end;) {
-        const bool space = kinds[(uint8_t)*at] == SPACE;
-        if (space && ++spaces == MANY_SPACES) return false;
-        if (spaces > 0 && *at == '&') return false;
-        at = space ? at + 1 : none_skip(at, end);
-        if (at == NULL) return false;
-    }
-    return true;
-}
-
 /* Text in <head> is a paragraph, which ends it. */
 static void paragraph_begin(struct page *page) {
     end_before(page, page->known->paragraph);
@@ -630,7 +443,7 @@ static void text(struct page *page) {
     const char *end = page->at = found == NULL ? page->end : found;
     if (end - at == 1 && end == page->end && *at == '&') return;
     const struct opened *top = top_of(page);
-    if (top != NULL && top->id == page->known->head && !is_white(at, end)) paragraph_begin(page);
+    if (top != NULL && top->id == page->known->head && !nigh__html_is_white(at, end)) paragraph_begin(page);
     text_add(page, at, end);
 }
 
@@ -680,8 +493,8 @@ static bool title_insert(const nigh_context *context, struct nigh__array *title,
 }
 
 static nigh_status finish(struct page *page, const struct nigh__html_limits *limits, nigh_error *error) {
-    if (page->body.begin != NULL) sink_end(&page->body);
-    if (page->title.begin != NULL) sink_end(&page->title);
+    nigh__html_sink_end(&page->body);
+    nigh__html_sink_end(&page->title);
     if (page->stopped == STOP_DEPTH)
         return nigh__fail(error, NIGH_ELIMIT, "nested deeper than %" PRIu32, limits->max_depth);
     if (page->stopped == STOP_NOT && page->title.bytes->count + page->body.bytes->count > limits->max_bytes)
@@ -703,7 +516,8 @@ nigh_status nigh__html_text(const nigh_context *context, const struct nigh__html
                         .title = {.bytes = title},
                         .body = {.bytes = text}};
     title->count = 0;
-    if (sink_begin(&page, &page.body)) parse(&page);
+    sink_begin(&page, &page.body);
+    parse(&page);
     nigh__array_release(context, &page.open);
     return finish(&page, limits, error);
 }

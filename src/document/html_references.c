@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The named references of HTML 4, such as &eacute;, and &apos;. */
+/* References: the named ones of HTML 4, such as &eacute;, and &apos;; and numbers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "document/html_parts.h"
+#include "document/utf8.h"
 
 #define LONGEST 8 /* thetasym */
 
@@ -71,11 +72,44 @@ static int reference_compare(const void *name, const void *reference) {
     return strcmp(name, ((const struct reference *)reference)->name);
 }
 
-uint32_t nigh__html_reference(const char *name, size_t length) {
+static uint32_t character_of(const char *name, size_t length) {
     char key[LONGEST + 1] = {0};
     if (length > LONGEST) return 0;
     memcpy(key, name, length);
     const struct reference *found =
         bsearch(key, references, sizeof references / sizeof references[0], sizeof references[0], reference_compare);
     return found == NULL ? 0 : found->character;
+}
+
+static bool is_character(uint32_t code) {
+    return code == '\t' || code == '\n' || code == '\r' || (code >= 0x20 && code <= 0xd7ff) ||
+           (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+}
+
+static int digit_of(char c, uint32_t base) {
+    if (c >= '0' && c <= '9') return c - '0';
+    const char small = nigh__small(c);
+    return base == 16 && small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+/* &#123; and &#x7b; from the digits on, with a ';' or without; returns what is behind.  *code is 0 where it is none. */
+static const char *number_read(const char *at, const char *end, uint32_t *code) {
+    const uint32_t base = at < end && nigh__small(*at) == 'x' ? 16 : 10;
+    uint32_t value = 0;
+    if (base == 16) at++;
+    for (int digit; at < end && (digit = digit_of(*at, base)) >= 0; at++)
+        if (value < 0x110000) value = value * base + (uint32_t)digit;
+    *code = is_character(value) ? value : 0;
+    return at < end && *at == ';' ? at + 1 : at;
+}
+
+const char *nigh__html_reference(const char *at, const char *end, uint32_t *code) {
+    const char *name = ++at;
+    *code = '&';
+    if (at < end && *at == '#') return number_read(at + 1, end, code);
+    while (at < end && nigh__html_is_of_name(*at)) at++;
+    const uint32_t found = at < end && *at == ';' ? character_of(name, (size_t)(at - name)) : 0;
+    if (found == 0) return name;
+    *code = found;
+    return at + 1;
 }
