@@ -5,7 +5,7 @@
  */
 #include "late.h"
 
-/* NOLINTBEGIN(readability-identifier-naming): Fortran's names */
+/* NOLINTBEGIN(readability-function-size): Fortran's functions have as many parameters */
 
 #define ARPACK LATE_LIBARPACK
 
@@ -32,4 +32,4 @@ LATE_VOID(ARPACK, dseupd_,
           (rvec, howmny, select, d, z, ldz, sigma, bmat, n, which, nev, tol, resid, ncv, v, ldv, iparam, ipntr, workd,
            workl, lworkl, info, howmny_length, bmat_length, which_length))
 
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-function-size) */

@@ -5,7 +5,7 @@
  */
 #include "late.h"
 
-/* NOLINTBEGIN(readability-identifier-naming): Fortran's names */
+/* NOLINTBEGIN(readability-function-size): Fortran's functions have as many parameters */
 
 #define LAPACK LATE_LIBLAPACK
 
@@ -17,4 +17,4 @@ LATE_VOID(LAPACK, dsyevd_,
            const int *lwork, int *iwork, const int *liwork, int *info, size_t jobz_length, size_t uplo_length),
           (jobz, uplo, n, a, lda, w, work, lwork, iwork, liwork, info, jobz_length, uplo_length))
 
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-function-size) */

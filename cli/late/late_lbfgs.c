@@ -4,6 +4,8 @@
 
 #include "late.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): headers abbreviate */
+
 #define LBFGS LATE_LIBLBFGS
 
 LATE(LBFGS, lbfgsfloatval_t *, lbfgs_malloc, (int n), (n))
@@ -13,3 +15,4 @@ LATE(LBFGS, int, lbfgs,
      (int n, lbfgsfloatval_t *x, lbfgsfloatval_t *value, lbfgs_evaluate_t evaluate, lbfgs_progress_t progress,
       void *user, lbfgs_parameter_t *parameters),
      (n, x, value, evaluate, progress, user, parameters))
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

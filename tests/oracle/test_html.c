@@ -290,6 +290,10 @@ static bool same(const nigh_context *context, const char *bytes, size_t length) 
     return equal;
 }
 
+/* Its name is longer than one may be. */
+#define FORTY "on-and-on-and-on-and-on-and-on-and-on-and-"
+#define LONG_TAG "<a.very-long_name:that.goes-" FORTY FORTY FORTY "on>"
+
 /* What pages are put together from; "%" stands for the name of an element. */
 static const char *const pieces[] = {
     "<%>",
@@ -373,8 +377,7 @@ static const char *const pieces[] = {
     "<% style=\"&#100;isplay:&#32;none\">",
     "<% \"x\" y>",
     "<%:a-b_c.d e>",
-    "<a.very-long_name:that.goes-on-and-on-and-on-and-on-and-on-and-on-and-on-and-on-and-on-and-on-and-on-and-on-and-"
-    "on>",
+    LONG_TAG,
 };
 
 static const char *const others[] = {"x-y", "time", "b1", "svg:g", "PRE", "TD", "Scripty", "mark"};
