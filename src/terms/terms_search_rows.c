@@ -68,6 +68,16 @@ static bool blocks_of(const struct nigh__term_group *group, uint32_t document, u
     return *first <= *end && *end <= group->blocks;
 }
 
+/* Where the document of a block is if all between have one block each, as most have; UINT32_MAX: it is not there. */
+static uint32_t guess_document(const struct step *step, uint32_t block) {
+    const struct nigh__term_group *group = step->seeker->group;
+    const uint32_t *firsts = group->first_blocks;
+    const uint32_t begin = firsts[step->at];
+    const uint64_t guess = (uint64_t)step->at + (begin < block ? block - begin : 0);
+    if (guess >= group->documents || firsts[guess] > block || firsts[guess + 1] <= block) return UINT32_MAX;
+    return (uint32_t)guess;
+}
+
 /* The last document from step->at on that begins at the block or before it: by steps that double, then by halving. */
 static uint32_t last_before(const struct step *step, uint32_t block) {
     const struct nigh__term_group *group = step->seeker->group;
@@ -95,7 +105,8 @@ static uint32_t last_before(const struct step *step, uint32_t block) {
 static bool document_of(struct step *step, uint32_t block, uint32_t *first, uint32_t *end) {
     const struct nigh__term_group *group = step->seeker->group;
     if (block >= group->blocks || group->documents == 0) return false;
-    step->at = is_same(group) ? block : last_before(step, block);
+    const uint32_t guess = is_same(group) ? block : guess_document(step, block);
+    step->at = guess != UINT32_MAX ? guess : last_before(step, block);
     return blocks_of(group, step->at, first, end) && *first <= block && block < *end;
 }
 
