@@ -31,7 +31,7 @@ struct nigh__html_limits {
 };
 
 /*
- * Makes an array the title, a newline and the text.  White space runs
+ * Fills an array with the title, a newline and the text.  White space runs
  * are one space, or one newline where a block begins or ends.  `title` is scratch.
  *
  * Lives:   `bytes` are UTF-8 without NUL bytes, and read during the call only.
