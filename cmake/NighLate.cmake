@@ -2,7 +2,7 @@
 #
 # Libraries that the tool opens when it first calls them; see cli/late/late.h.
 
-cmake_dependent_option(NIGH_LATE "the tool opens libarchive, libxml2 and libmicrohttpd when it first needs them" ON
+cmake_dependent_option(NIGH_LATE "the tool opens libarchive, libmicrohttpd and those of learning when it first needs them" ON
                        "CMAKE_SYSTEM_NAME STREQUAL Linux" OFF)
 
 # The name by which the loader finds a shared library; empty where it is none, or where nothing can read it.

@@ -109,18 +109,17 @@ if(NIGH_DOCUMENTS)
     enable_language(CXX) # for simdjson
     find_package(PkgConfig REQUIRED)
     find_package(LibArchive REQUIRED)
-    find_package(LibXml2 REQUIRED)
     find_package(simdjson REQUIRED)
     find_package(ZLIB REQUIRED)
     pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     find_package(Stemmer REQUIRED)
     find_package(Csv REQUIRED)
-    list(APPEND library_needs LibArchive::LibArchive LibXml2::LibXml2 simdjson::simdjson ZLIB::ZLIB PkgConfig::utf8proc
+    list(APPEND library_needs LibArchive::LibArchive simdjson::simdjson ZLIB::ZLIB PkgConfig::utf8proc
                               PkgConfig::zstd
                               Stemmer::stemmer Csv::csv)
-    string(APPEND pc_private_libraries " -larchive -lxml2 -lsimdjson -lz -lutf8proc -lzstd -lstemmer -lcsv")
-    list(APPEND package_needs "find_dependency(LibArchive)" "find_dependency(LibXml2)" "find_dependency(simdjson)"
+    string(APPEND pc_private_libraries " -larchive -lsimdjson -lz -lutf8proc -lzstd -lstemmer -lcsv")
+    list(APPEND package_needs "find_dependency(LibArchive)" "find_dependency(simdjson)"
                               "find_dependency(ZLIB)" "find_dependency(Stemmer)" "find_dependency(Csv)"
                               "find_dependency(PkgConfig)")
     list(APPEND package_finders cmake/FindStemmer.cmake cmake/FindCsv.cmake)

@@ -42,6 +42,7 @@ struct nigh__extractor {
     struct nigh__json *json;
     struct nigh__array text, title, converted, id, label, part;
     struct nigh__array http[2];
+    struct nigh__html_elements elements;
     nigh_error remark; /* on the last document; its status NIGH_OK: none */
     bool told_keys;    /* of the first record without text */
     struct nigh__sieve *sieve;
@@ -88,6 +89,7 @@ nigh_status nigh__extractor_new(const nigh_context *context, const nigh_text_rea
         .part = NIGH__ARRAY(char),
         .http = {NIGH__ARRAY(char), NIGH__ARRAY(char)},
     };
+    nigh__html_elements_init(&extractor->elements);
     nigh_status status = nigh__sieve_new(context, options, &extractor->sieve, error);
     if (status == NIGH_OK)
         *out = extractor;
@@ -472,7 +474,7 @@ static nigh_status given_extract(struct job *job) {
 
 /* ------------------------------------------------------------ HTML and HTTP */
 
-/* NUL bytes mean nothing in a page, and the end of it to libxml2. */
+/* NUL bytes mean nothing in a page. */
 static bool nuls_remove(struct nigh__extractor *extractor, struct nigh__span *page) {
     if (page->length == 0 || memchr(page->text, '\0', page->length) == NULL) return true;
     struct nigh__array *converted = &extractor->converted;
@@ -495,8 +497,8 @@ static nigh_status html_extract(struct job *job, struct nigh__span page, const s
     if (status != NIGH_OK) return status;
     if (!nuls_remove(extractor, &page)) return fail_memory(job);
     struct nigh__html_limits limits = {.max_depth = extractor->max_depth, .max_bytes = extractor->max_bytes};
-    status = nigh__html_text(extractor->context, page.text, page.length, &limits, &extractor->title, &extractor->text,
-                             job->error);
+    status = nigh__html_text(extractor->context, &extractor->elements, page.text, page.length, &limits, &extractor->title,
+                             &extractor->text, job->error);
     job->text = array_span(&extractor->text);
     return status;
 }

@@ -90,7 +90,26 @@ static bool intersect(const uint8_t *const *rows, size_t count, size_t from, siz
     return nigh__rows_by_pieces(first_rows, more_rows, rows, count, from, bytes, out, touched);
 }
 
-static const struct nigh__rows rows_generic = {.name = "generic", .needs = 0, .intersect = intersect};
+/* Bits of neighbours added up, by two, four and eight; the product adds the bytes. */
+static uint64_t word_bits(uint64_t word) {
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return word * UINT64_C(0x0101010101010101) >> 56;
+}
+
+static uint64_t count_bits(const uint8_t *bits, size_t bytes) {
+    uint64_t count = 0;
+    for (size_t at = 0; at < bytes; at += sizeof count) {
+        uint64_t word;
+        memcpy(&word, bits + at, sizeof word);
+        count += word_bits(word);
+    }
+    return count;
+}
+
+static const struct nigh__rows rows_generic = {
+    .name = "generic", .needs = 0, .intersect = intersect, .count = count_bits};
 
 /* ----------------------------------------------------------------- choice -- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of bits, ANDed.  All rows have the same length, a multiple of NIGH__ROWS_LINE bytes, and are
+ * Rows of bits, ANDed and counted.  All rows have the same length, a multiple of NIGH__ROWS_LINE bytes, and are
  * aligned to as many; so is what comes out.  One entry per CPU variant, best first; the portable
  * entry is the definition, all others must equal it.
  */
@@ -24,6 +24,9 @@ struct nigh__rows {
      */
     bool (*intersect)(const uint8_t *const *rows, size_t count, size_t from, size_t bytes, uint8_t *out,
                       uint64_t *touched);
+
+    /* How many bits are set in `bytes` bytes, of whole lines. */
+    uint64_t (*count)(const uint8_t *bits, size_t bytes);
 };
 
 /* The entries of this build, best first; NULL past the end. */

@@ -62,6 +62,27 @@ static bool intersect(const uint8_t *const *rows, size_t count, size_t from, siz
     return nigh__rows_by_pieces(first_rows, more_rows, rows, count, from, bytes, out, touched);
 }
 
-const struct nigh__rows nigh__rows_avx2 = {.name = "avx2", .needs = NIGH__CPU_AVX2, .intersect = intersect};
+/* A shuffle as a table: how many bits each half of a byte has. */
+TARGET static inline __m256i byte_counts(__m256i bytes) {
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, /* and again */
+                                           0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i half = _mm256_set1_epi8(0x0f);
+    return _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(bytes, half)),
+                           _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half)));
+}
+
+TARGET static uint64_t count_bits(const uint8_t *bits, size_t bytes) {
+    __m256i sums = _mm256_setzero_si256();
+    uint64_t parts[4];
+    for (size_t at = 0; at < bytes; at += 32) {
+        const __m256i counts = byte_counts(_mm256_loadu_si256((const __m256i *)(const void *)(bits + at)));
+        sums = _mm256_add_epi64(sums, _mm256_sad_epu8(counts, _mm256_setzero_si256()));
+    }
+    _mm256_storeu_si256((__m256i *)(void *)parts, sums);
+    return parts[0] + parts[1] + parts[2] + parts[3];
+}
+
+const struct nigh__rows nigh__rows_avx2 = {
+    .name = "avx2", .needs = NIGH__CPU_AVX2, .intersect = intersect, .count = count_bits};
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/cpu.h"
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq")))
 
 TARGET static inline __m512i four(const uint8_t *const *rows, size_t at) {
     return _mm512_and_si512(_mm512_and_si512(_mm512_load_si512(rows[0] + at), _mm512_load_si512(rows[1] + at)),
@@ -45,7 +45,14 @@ static bool intersect(const uint8_t *const *rows, size_t count, size_t from, siz
     return nigh__rows_by_pieces(first_rows, more_rows, rows, count, from, bytes, out, touched);
 }
 
+TARGET static uint64_t count_bits(const uint8_t *bits, size_t bytes) {
+    __m512i sums = _mm512_setzero_si512();
+    for (size_t at = 0; at < bytes; at += NIGH__ROWS_LINE)
+        sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(_mm512_loadu_si512(bits + at)));
+    return (uint64_t)_mm512_reduce_add_epi64(sums);
+}
+
 const struct nigh__rows nigh__rows_avx512 = {
-    .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .intersect = intersect};
+    .name = "avx512", .needs = NIGH__CPU_AVX512_POPCNT, .intersect = intersect, .count = count_bits};
 
 #endif

@@ -49,6 +49,13 @@ static bool intersect(const uint8_t *const *rows, size_t count, size_t from, siz
     return nigh__rows_by_pieces(first_rows, more_rows, rows, count, from, bytes, out, touched);
 }
 
-const struct nigh__rows nigh__rows_neon = {.name = "neon", .needs = NIGH__CPU_NEON, .intersect = intersect};
+static uint64_t count_bits(const uint8_t *bits, size_t bytes) {
+    uint64_t count = 0;
+    for (size_t at = 0; at < bytes; at += 16) count += vaddlvq_u8(vcntq_u8(vld1q_u8(bits + at)));
+    return count;
+}
+
+const struct nigh__rows nigh__rows_neon = {
+    .name = "neon", .needs = NIGH__CPU_NEON, .intersect = intersect, .count = count_bits};
 
 #endif

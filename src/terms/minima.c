@@ -8,10 +8,12 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "kernel/hamming.h"
+#include "kernel/lowest.h"
 
 #define PRIME ((UINT64_C(1) << 61) - 1)
 #define AHEAD_RANK 32u
-#define AHEAD_ROW 16u
+#define MOST_ROWS 512u   /* of a block that are taken at once */
 #define TICK_BLOCKS 256u /* between two looks at whether to go on */
 
 __extension__ typedef unsigned __int128 wide;
@@ -24,6 +26,7 @@ struct making {
     const struct nigh__blocks *blocks;
     const uint32_t *ranks;
     struct nigh__minima *minima;
+    const struct nigh__lowest *kernel;
     uint64_t first_block;
     struct nigh__progress *progress;
     atomic_bool cancelled;
@@ -50,10 +53,6 @@ static uint32_t part_begin(const struct nigh__minima *minima, uint32_t part) {
     return minima->hashes * part / minima->parts;
 }
 
-static void lower(uint64_t *row, const uint64_t *values, uint32_t count) {
-    for (uint32_t j = 0; j < count; j++) row[j] = values[j] < row[j] ? values[j] : row[j];
-}
-
 /* Terms of one block that have a rank come to know its values. */
 static void take_block(const struct making *making, uint32_t block, const uint64_t *values, uint32_t width,
                        uint64_t *table) {
@@ -61,14 +60,15 @@ static void take_block(const struct making *making, uint32_t block, const uint64
     const uint32_t *const terms = blocks->block_terms;
     const uint32_t *const ranks = making->ranks;
     const uint64_t end = blocks->begins[block + 1];
-    for (uint64_t i = blocks->begins[block]; i < end; i++) {
-        if (i + AHEAD_RANK < blocks->postings) __builtin_prefetch(&ranks[terms[i + AHEAD_RANK]]);
-        if (i + AHEAD_ROW < blocks->postings) {
-            const uint32_t next = ranks[terms[i + AHEAD_ROW]];
-            if (next != NIGH__UNRANKED) __builtin_prefetch(table + (size_t)next * width, 1);
+    for (uint64_t i = blocks->begins[block]; i < end;) {
+        uint32_t rows[MOST_ROWS];
+        size_t count = 0;
+        for (; i < end && count < MOST_ROWS; i++) {
+            if (i + AHEAD_RANK < blocks->postings) __builtin_prefetch(&ranks[terms[i + AHEAD_RANK]]);
+            rows[count] = ranks[terms[i]];
+            count += rows[count] != NIGH__UNRANKED;
         }
-        const uint32_t rank = ranks[terms[i]];
-        if (rank != NIGH__UNRANKED) lower(table + (size_t)rank * width, values, width);
+        making->kernel->lower(table, width, rows, count, values);
     }
 }
 
@@ -111,6 +111,7 @@ nigh_status nigh__minima_make(const struct nigh__blocks *blocks, const uint32_t 
     struct making making = {.blocks = blocks,
                             .ranks = ranks,
                             .minima = out,
+                            .kernel = nigh__lowest_choose(blocks->context->hamming->name),
                             .first_block = first_block,
                             .progress = progress == NULL ? &nobody : progress};
     draw_functions(shape->seed, shape->hashes, making.functions);

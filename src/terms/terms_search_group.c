@@ -8,15 +8,6 @@
 
 /* --------------------------------------------------------- making, freeing -- */
 
-static uint64_t longest_row(const nigh_terms *terms) {
-    uint64_t longest = NIGH__ROWS_LINE;
-    for (uint32_t i = 0; i < nigh__terms_groups(terms); i++) {
-        const struct nigh__term_group *group = nigh__terms_group(terms, i);
-        if (group->row_bytes > longest) longest = group->row_bytes;
-    }
-    return longest;
-}
-
 static size_t most_terms(const struct nigh__query *query) {
     size_t most = 0;
     for (size_t i = 0; i < query->choices.count; i++) {
@@ -39,14 +30,13 @@ nigh_status nigh__seeker_init(const nigh_terms *terms, const struct nigh__query 
                                  .all = NIGH__ARRAY(uint32_t),
                                  .both = NIGH__ARRAY(uint32_t)};
     out->sought = nigh__alloc_zero(context, query->hashes.count, sizeof *out->sought);
-    out->bits = nigh__alloc_aligned(context, (size_t)longest_row(terms), 1, NIGH__ROWS_LINE);
-    out->closed = nigh__alloc_aligned(context, (size_t)longest_row(terms), 1, NIGH__ROWS_LINE);
+    out->piece = nigh__alloc_aligned(context, NIGH__SEEK_PIECE, 1, NIGH__ROWS_LINE);
     out->keys = nigh__alloc(context, rows, sizeof *out->keys);
     out->spare = nigh__alloc(context, rows, sizeof *out->spare);
     out->rows = nigh__alloc(context, rows, sizeof *out->rows);
     out->order = nigh__alloc(context, most, sizeof *out->order);
-    if (out->sought == NULL || out->bits == NULL || out->keys == NULL || out->spare == NULL || out->rows == NULL ||
-        out->order == NULL || out->closed == NULL)
+    if (out->sought == NULL || out->piece == NULL || out->keys == NULL || out->spare == NULL || out->rows == NULL ||
+        out->order == NULL)
         return nigh__no_memory(error, "for a search of terms");
     for (size_t i = 0; i < query->hashes.count; i++) out->sought[i].walk.hash = nigh__query_hashes(query)[i];
     return NIGH_OK;
@@ -56,6 +46,7 @@ void nigh__seeker_release(struct nigh__seeker *seeker) {
     const nigh_context *context = seeker->context;
     if (context == NULL) return;
     nigh__free(context, seeker->sought);
+    nigh__free(context, seeker->piece);
     nigh__free(context, seeker->bits);
     nigh__free(context, seeker->closed);
     nigh__free(context, seeker->keys);

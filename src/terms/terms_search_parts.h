@@ -35,6 +35,8 @@ struct nigh__sought_term {
     uint32_t bits[NIGH__FILTER_MAX_HASHES]; /* of a sample of each of its rows, how many are set */
 };
 
+#define NIGH__SEEK_PIECE ((size_t)16 << 10) /* bytes of `piece`: it stays in the first-level cache */
+
 struct nigh__seeker {
     const nigh_terms *terms;
     const nigh_context *context;
@@ -44,7 +46,8 @@ struct nigh__seeker {
 
     /* Of the group and the choice at hand. */
     const struct nigh__term_group *group;
-    uint8_t *bits;           /* a row of the largest group; aligned as one */
+    uint8_t *piece;          /* some lines of a row; aligned as one */
+    uint8_t *bits;           /* a row of the largest group, likewise; NULL: it has not been needed */
     uint8_t *closed;         /* the same: last blocks of documents that may have all words so far */
     uint64_t *keys, *spare;  /* of rows, for sorting: how many bits of a sample are set, and the position */
     const uint8_t **rows;    /* as many as all terms of a choice have positions */

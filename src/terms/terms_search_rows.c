@@ -25,12 +25,13 @@ struct step {
     struct nigh__seeker *seeker;
     struct nigh__sought_term *sought; /* of nigh__seek_sample() */
     size_t from, bytes;               /* of a stretch */
-    const uint8_t *bits;              /* whose documents are told */
+    uint8_t *bits;                    /* of that stretch: where they go, or whose documents are told */
     uint32_t *documents;
     size_t count;
     uint32_t block;
     bool any, first;
-    uint32_t at; /* the last document found: the next is not before it */
+    uint32_t at;  /* the last document found: the next is not before it */
+    uint32_t end; /* of its blocks */
 };
 
 typedef bool step_function(struct step *step); /* false: the file lies */
@@ -67,6 +68,16 @@ static bool blocks_of(const struct nigh__term_group *group, uint32_t document, u
     return *first <= *end && *end <= group->blocks;
 }
 
+/* Where the document of a block is if all between have one block each, as most have; UINT32_MAX: it is not there. */
+static uint32_t guess_document(const struct step *step, uint32_t block) {
+    const struct nigh__term_group *group = step->seeker->group;
+    const uint32_t *firsts = group->first_blocks;
+    const uint32_t begin = firsts[step->at];
+    const uint64_t guess = (uint64_t)step->at + (begin < block ? block - begin : 0);
+    if (guess >= group->documents || firsts[guess] > block || firsts[guess + 1] <= block) return UINT32_MAX;
+    return (uint32_t)guess;
+}
+
 /* The last document from step->at on that begins at the block or before it: by steps that double, then by halving. */
 static uint32_t last_before(const struct step *step, uint32_t block) {
     const struct nigh__term_group *group = step->seeker->group;
@@ -94,24 +105,17 @@ static uint32_t last_before(const struct step *step, uint32_t block) {
 static bool document_of(struct step *step, uint32_t block, uint32_t *first, uint32_t *end) {
     const struct nigh__term_group *group = step->seeker->group;
     if (block >= group->blocks || group->documents == 0) return false;
-    step->at = is_same(group) ? block : last_before(step, block);
+    const uint32_t guess = is_same(group) ? block : guess_document(step, block);
+    step->at = guess != UINT32_MAX ? guess : last_before(step, block);
     return blocks_of(group, step->at, first, end) && *first <= block && block < *end;
 }
 
 /* ------------------------------------------------------------------ rows -- */
 
-static uint32_t line_bits(const uint8_t *line) {
-    int bits = 0;
-    for (size_t i = 0; i < NIGH__ROWS_LINE; i += 8) {
-        const uint64_t word = nigh__load64(line + i);
-        if (word != 0) bits += __builtin_popcountll(word); /* most are 0, and not every processor counts fast */
-    }
-    return (uint32_t)bits;
-}
-
 /* Counts bits of some lines of each row of a term. */
 static bool sample(struct step *step) {
     const struct nigh__term_group *group = step->seeker->group;
+    const struct nigh__rows *kernel = step->seeker->context->rows;
     struct nigh__sought_term *sought = step->sought;
     const uint64_t lines = group->row_bytes / NIGH__ROWS_LINE;
     const uint64_t taken = lines < SAMPLE_LINES ? lines : SAMPLE_LINES;
@@ -119,7 +123,8 @@ static bool sample(struct step *step) {
         const uint8_t *row = group->rows + sought->place.positions[i] * group->row_bytes;
         sought->bits[i] = 0;
         for (uint64_t part = 0; part < taken; part++)
-            sought->bits[i] += line_bits(row + (lines * (2 * part + 1)) / (2 * taken) * NIGH__ROWS_LINE);
+            sought->bits[i] += (uint32_t)kernel->count(row + (lines * (2 * part + 1)) / (2 * taken) * NIGH__ROWS_LINE,
+                                                       NIGH__ROWS_LINE);
     }
     step->bytes = (size_t)(sought->place.count * taken * NIGH__ROWS_LINE);
     return true;
@@ -167,29 +172,43 @@ void nigh__seek_rows(struct nigh__seeker *seeker, const uint32_t *order, size_t 
 
 static bool intersect(struct step *step) {
     struct nigh__seeker *seeker = step->seeker;
-    step->any |= seeker->context->rows->intersect(seeker->rows, seeker->row_count, step->from, step->bytes,
-                                                  seeker->bits + step->from, &seeker->bytes_touched);
+    step->any |= seeker->context->rows->intersect(seeker->rows, seeker->row_count, step->from, step->bytes, step->bits,
+                                                  &seeker->bytes_touched);
     return true;
+}
+
+static uint64_t longest_row(const nigh_terms *terms) {
+    uint64_t longest = NIGH__ROWS_LINE;
+    for (uint32_t i = 0; i < nigh__terms_groups(terms); i++) {
+        const struct nigh__term_group *group = nigh__terms_group(terms, i);
+        if (group->row_bytes > longest) longest = group->row_bytes;
+    }
+    return longest;
+}
+
+/* Room for a whole row. */
+static nigh_status row_reserve(struct nigh__seeker *seeker, uint8_t **row, nigh_error *error) {
+    if (*row == NULL)
+        *row = nigh__alloc_aligned(seeker->context, (size_t)longest_row(seeker->terms), 1, NIGH__ROWS_LINE);
+    return *row == NULL ? nigh__no_memory(error, "for a search of terms") : NIGH_OK;
+}
+
+static bool tick(const struct step *step) {
+    return nigh__progress_tick(step->seeker->progress, "searching", step->from, step->seeker->group->row_bytes);
 }
 
 /* Blocks that have all rows at hand, in `bits`. */
 static nigh_status intersect_all(struct step *step, nigh_error *error) {
     const uint64_t row_bytes = step->seeker->group->row_bytes;
-    for (uint64_t from = 0; from < row_bytes; from += STRETCH) {
+    nigh_status status = row_reserve(step->seeker, &step->seeker->bits, error);
+    for (uint64_t from = 0; from < row_bytes && status == NIGH_OK; from += STRETCH) {
         step->from = (size_t)from;
+        step->bits = step->seeker->bits + from;
         step->bytes = nigh__smaller(STRETCH, (size_t)(row_bytes - from));
-        nigh_status status = guarded(step, intersect, error);
-        if (status != NIGH_OK) return status;
-        if (nigh__progress_tick(step->seeker->progress, "searching", from, row_bytes))
-            return nigh__progress_cancelled(error);
+        status = guarded(step, intersect, error);
+        if (status == NIGH_OK && tick(step)) status = nigh__progress_cancelled(error);
     }
-    return NIGH_OK;
-}
-
-static uint64_t count_bits(const uint8_t *bits, size_t bytes) {
-    uint64_t count = 0;
-    for (size_t at = 0; at < bytes; at += NIGH__ROWS_LINE) count += line_bits(bits + at);
-    return count;
+    return status;
 }
 
 /* ----------------------------------------------------------------- first -- */
@@ -200,37 +219,64 @@ static uint64_t count_bits(const uint8_t *bits, size_t bytes) {
  */
 static bool documents_of_bits(struct step *step) {
     const uint32_t blocks = step->seeker->group->blocks;
-    uint32_t end = 0; /* of the document before */
-    for (uint64_t base = 0; base < blocks; base += 64) {
-        for (uint64_t word = nigh__load64(step->bits + base / 8); word != 0; word &= word - 1) {
+    for (size_t at = 0; at < step->bytes; at += 8) {
+        const uint64_t base = ((uint64_t)step->from + at) * 8;
+        for (uint64_t word = nigh__load64(step->bits + at); word != 0; word &= word - 1) {
             const uint64_t block = base + (uint64_t)__builtin_ctzll(word);
-            const uint32_t before = end;
+            const uint32_t before = step->end;
             uint32_t first;
-            if (block < end) continue;
+            if (block < before) continue;
             if (block >= blocks) return true;
-            if (!document_of(step, (uint32_t)block, &first, &end) || first < before) return false;
+            if (!document_of(step, (uint32_t)block, &first, &step->end) || first < before) return false;
             step->documents[step->count++] = step->at;
         }
     }
     return true;
 }
 
-static nigh_status tell_documents(struct step *step, const uint8_t *bits, uint64_t count, nigh_error *error) {
+/* The same where documents are blocks. */
+static bool blocks_of_bits(struct step *step) {
+    const uint32_t blocks = step->seeker->group->blocks;
+    uint32_t *out = step->documents + step->count;
+    for (size_t at = 0; at < step->bytes; at += 8) {
+        const uint64_t base = ((uint64_t)step->from + at) * 8;
+        for (uint64_t word = nigh__load64(step->bits + at); word != 0; word &= word - 1)
+            *out++ = (uint32_t)(base + (uint64_t)__builtin_ctzll(word));
+    }
+    while (out > step->documents && out[-1] >= blocks) out--;
+    step->count = (size_t)(out - step->documents);
+    return true;
+}
+
+/* Adds the documents of a stretch. */
+static nigh_status tell_documents(struct step *step, nigh_error *error) {
     struct nigh__seeker *seeker = step->seeker;
-    step->bits = bits;
-    step->documents = nigh__array_add(seeker->context, &seeker->left, (size_t)count);
-    if (step->documents == NULL) return nigh__no_memory(error, "for a search of terms");
-    nigh_status status = guarded(step, documents_of_bits, error);
+    const uint64_t count = seeker->context->rows->count(step->bits, step->bytes);
+    seeker->left.count = step->count;
+    if (count == 0) return NIGH_OK;
+    if (nigh__array_add(seeker->context, &seeker->left, (size_t)count) == NULL)
+        return nigh__no_memory(error, "for a search of terms");
+    step->documents = seeker->left.data;
+    nigh_status status = guarded(step, is_same(seeker->group) ? blocks_of_bits : documents_of_bits, error);
     seeker->left.count = step->count;
     return status;
 }
 
+/* Piece by piece, so that what is left of a piece is still in the cache when its documents are told. */
 nigh_status nigh__seek_first(struct nigh__seeker *seeker, nigh_error *error) {
-    struct step step = {.seeker = seeker};
+    const uint64_t row_bytes = seeker->group->row_bytes;
+    struct step step = {.seeker = seeker, .bits = seeker->piece};
+    nigh_status status = NIGH_OK;
     seeker->left.count = 0;
-    nigh_status status = intersect_all(&step, error);
-    if (status != NIGH_OK || !step.any) return status;
-    return tell_documents(&step, seeker->bits, count_bits(seeker->bits, (size_t)seeker->group->row_bytes), error);
+    for (uint64_t from = 0; from < row_bytes && status == NIGH_OK; from += NIGH__SEEK_PIECE) {
+        step.from = (size_t)from;
+        step.bytes = nigh__smaller(NIGH__SEEK_PIECE, (size_t)(row_bytes - from));
+        step.any = false;
+        status = guarded(&step, intersect, error);
+        if (status == NIGH_OK && step.any) status = tell_documents(&step, error);
+        if (status == NIGH_OK && from % STRETCH == 0 && tick(&step)) status = nigh__progress_cancelled(error);
+    }
+    return status;
 }
 
 /* ---------------------------------------------------------------- closed -- */
@@ -278,12 +324,15 @@ nigh_status nigh__seek_closed(struct nigh__seeker *seeker, bool first, bool last
     seeker->left.count = 0;
     *told = true;
     nigh_status status = intersect_all(&step, error);
+    if (status == NIGH_OK) status = row_reserve(seeker, &seeker->closed, error);
     if (status != NIGH_OK || !step.any) return status;
     status = guarded(&step, close_bits, error);
     if (status != NIGH_OK || !step.any) return status;
-    const uint64_t count = count_bits(seeker->closed, (size_t)seeker->group->row_bytes);
-    *told = last || are_few(seeker->group, count);
-    return *told ? tell_documents(&step, seeker->closed, count, error) : NIGH_OK;
+    step.from = 0;
+    step.bits = seeker->closed;
+    step.bytes = (size_t)seeker->group->row_bytes;
+    *told = last || are_few(seeker->group, seeker->context->rows->count(step.bits, step.bytes));
+    return *told ? tell_documents(&step, error) : NIGH_OK;
 }
 
 /* ------------------------------------------------------------------ more -- */
@@ -366,5 +415,9 @@ static bool sum_blocks(struct step *step) {
 
 nigh_status nigh__seek_blocks(struct nigh__seeker *seeker, nigh_error *error) {
     struct step step = {.seeker = seeker, .documents = seeker->all.data, .count = seeker->all.count};
+    if (is_same(seeker->group)) {
+        seeker->blocks += step.count;
+        return NIGH_OK;
+    }
     return guarded(&step, sum_blocks, error);
 }

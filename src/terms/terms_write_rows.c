@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/threads.h"
+#include "kernel/rows.h"
 #include "terms/terms_format.h"
 
 #define TILE_ROW 64u /* bytes of a row in a tile */
@@ -40,13 +41,12 @@ struct making {
 
 /* ----------------------------------------------------------------- tiles -- */
 
-static uint64_t set_block(const struct making *making, uint8_t *tile, uint64_t block) {
+static void set_block(const struct making *making, uint8_t *tile, uint64_t block) {
     const struct nigh__blocks *blocks = making->blocks;
     const struct nigh__positions *positions = making->positions;
     const uint64_t end = blocks->begins[block + 1];
     const uint32_t byte = (uint32_t)(block % NIGH__TERMS_BLOCKS_A_TILE / 8);
     const uint32_t bit = (uint32_t)(block % 8);
-    uint64_t set = 0;
     for (uint64_t i = blocks->begins[block]; i < end; i++) {
         if (i + AHEAD < blocks->postings)
             __builtin_prefetch(nigh__positions_of(positions, blocks->block_terms[i + AHEAD]));
@@ -55,11 +55,9 @@ static uint64_t set_block(const struct making *making, uint8_t *tile, uint64_t b
         const uint32_t *own = nigh__positions_of(positions, term);
         for (uint32_t j = 0; j < count; j++) {
             uint8_t *place = tile + (size_t)own[j] * TILE_ROW + byte;
-            set += ((unsigned)*place >> bit & 1u) ^ 1u;
             *place = (uint8_t)(*place | 1u << bit);
         }
     }
-    return set;
 }
 
 static void copy_tile(const struct making *making, const uint8_t *tile, uint32_t within) {
@@ -78,7 +76,8 @@ static void make_tiles(void *user, uint32_t thread) {
         const uint64_t end = begin + NIGH__TERMS_BLOCKS_A_TILE;
         memset(tile, 0, bytes);
         for (uint64_t block = begin; block < end && block < making->blocks->blocks; block++)
-            making->set_bits[thread] += set_block(making, tile, block);
+            set_block(making, tile, block);
+        making->set_bits[thread] += making->blocks->context->rows->count(tile, bytes);
         copy_tile(making, tile, within);
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From text to terms fast.  Normalising and stemming a word takes a hundred times
- * longer than recognising it, and texts repeat their words; so words are looked
- * up as they stand in the text, and only new ones go the long way.
+ * From text to terms, fast. Normalising and stemming a word takes a hundred times longer than
+ * recognising it, and texts repeat their words. So words are looked up as they stand in the text,
+ * and only new ones are normalised and stemmed.
  *
  *     text      The naïve caf\u00e9s, 2×       16 KB at a time
  *     kernel    the naïve cafés, 2×       lower case, and a bit for each byte: in a word or not
- *     segments  [the] [naïve] [cafés] [2×]     runs of such bytes, by their edges
+ *     segments  [the] [naïve] [cafés] [2×]     runs of such bytes, by their edges; East Asian ones in parts (dense.h)
  *     table     0  17  4  9               64 segments are asked for before the first is compared,
  *                                         so that memory answers many at once
  *
@@ -34,6 +34,7 @@
 #include "kernel/letters.h"
 #include "text/analysis.h"
 #include "text/cutter.h"
+#include "text/dense.h"
 #include "text/stem.h"
 #include "text/term_table.h"
 #include "text/word_table.h"
@@ -55,6 +56,7 @@ struct analyser {
     struct nigh__array numbers; /* of uint32_t: what is given out */
     struct nigh__letter_masks masks[BLOCKS];
     uint16_t edges[CHUNK + NIGH__LETTER_BLOCK + 2]; /* where segments begin and end, by turns */
+    uint16_t parts[CHUNK + 4];                      /* the same of their parts */
     uint8_t lower[CHUNK + NIGH__LETTER_BLOCK];      /* and room to read past the last word */
 };
 
@@ -255,6 +257,40 @@ static void chunk_look(struct analyser *analyser, const char *text, size_t lengt
     letters->look(last, 1, analyser->lower + blocks * NIGH__LETTER_BLOCK, analyser->masks + blocks);
 }
 
+/* Whether a segment has bytes from 0x80 up. */
+static bool is_high(const struct analyser *analyser, size_t begin, size_t end) {
+    const size_t last = (end - 1) / NIGH__LETTER_BLOCK;
+    for (size_t block = begin / NIGH__LETTER_BLOCK; block <= last; block++) {
+        uint64_t high = analyser->masks[block].high;
+        if (block == begin / NIGH__LETTER_BLOCK) high &= UINT64_MAX << begin % NIGH__LETTER_BLOCK;
+        if (block == last) high &= UINT64_MAX >> (NIGH__LETTER_BLOCK - 1 - (end - 1) % NIGH__LETTER_BLOCK);
+        if (high != 0) return true;
+    }
+    return false;
+}
+
+/* Cuts segments into their parts; returns how many edges these have. */
+static size_t chunk_split(struct analyser *analyser, size_t edges) {
+    uint16_t *part = analyser->parts;
+    for (size_t i = 0; i < edges; i += 2) {
+        const uint16_t begin = analyser->edges[i];
+        const uint16_t end = analyser->edges[i + 1];
+        if (is_high(analyser, begin, end)) {
+            part += nigh__dense_split(analyser->lower, begin, end, part);
+        } else {
+            *part++ = begin;
+            *part++ = end;
+        }
+    }
+    return (size_t)(part - analyser->parts);
+}
+
+static bool chunk_is_high(const struct analyser *analyser, size_t blocks) {
+    uint64_t high = 0;
+    for (size_t block = 0; block < blocks; block++) high |= analyser->masks[block].high;
+    return high != 0;
+}
+
 static bool is_inside(char c) {
     return (unsigned char)c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -282,10 +318,15 @@ static nigh_status chunk_analyse(struct analyser *analyser, const char *text, si
         else
             *used = analyser->edges[edges]; /* what is open comes again */
     }
+    const uint16_t *list = analyser->edges;
+    if (chunk_is_high(analyser, blocks)) {
+        edges = chunk_split(analyser, edges);
+        list = analyser->parts;
+    }
     nigh_status status = numbers_reserve(analyser, CHUNK, error);
     for (size_t done = 0; status == NIGH_OK && done < edges; done += (size_t)2 * BATCH) {
         size_t count = (edges - done) / 2;
-        status = batch_resolve(analyser, analyser->edges + done, count < BATCH ? count : BATCH, error);
+        status = batch_resolve(analyser, list + done, count < BATCH ? count : BATCH, error);
     }
     return status;
 }

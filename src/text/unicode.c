@@ -63,16 +63,10 @@ size_t nigh__utf8_write(int32_t code, char *out) { return (size_t)utf8proc_encod
 
 /* ----------------------------------------------------------------- settled -- */
 
-/* Letters of Han, Hangul and Kana that are their own normal form, and which begin pieces. */
-static bool is_settled_letter(int32_t code) {
-    return (code >= 0x4e00 && code <= 0x9fef) || (code >= 0xac00 && code <= 0xd7a3) ||
-           (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa);
-}
-
-/* Their commas, stops, brackets and dashes. */
+/* Commas, stops, brackets and dashes of East Asian text. */
 static bool is_settled_sign(int32_t code) {
-    return (code >= 0x3001 && code <= 0x3003) || (code >= 0x3008 && code <= 0x3011) || code == 0x2014 ||
-           (code >= 0x2018 && code <= 0x201d);
+    return (code >= 0x3001 && code <= 0x3003) || (code >= 0x3008 && code <= 0x3011) || code == 0x30fb ||
+           code == 0x2014 || (code >= 0x2018 && code <= 0x201d);
 }
 
 static int32_t ascii_lower(int32_t code) { return code >= 'A' && code <= 'Z' ? code | 0x20 : code; }
@@ -80,7 +74,7 @@ static int32_t ascii_lower(int32_t code) { return code >= 'A' && code <= 'Z' ? c
 /* What a settled character becomes; -1: it is none. */
 static int32_t settled(int32_t code) {
     if (code < 0x80) return ascii_lower(code);
-    if (is_settled_letter(code) || is_settled_sign(code)) return code;
+    if (nigh__is_settled_letter(code) || is_settled_sign(code)) return code;
     if (code >= 0xff01 && code <= 0xff5e) return ascii_lower(code - 0xfee0); /* wide forms of ASCII */
     return code == 0x3000 ? ' ' : -1;
 }
@@ -111,7 +105,7 @@ static enum nigh__letter_kind ascii_kind(int32_t code) {
 }
 
 enum nigh__letter_kind nigh__letter_kind(int32_t code) {
-    if (is_settled_letter(code)) return NIGH__DENSE;
+    if (nigh__is_settled_letter(code)) return NIGH__DENSE;
     if (code >= 0 && code < 0x80) return ascii_kind(code);
     switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_LU:

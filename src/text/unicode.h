@@ -39,6 +39,21 @@ enum nigh__letter_kind {
 
 enum nigh__letter_kind nigh__letter_kind(int32_t code);
 
+/* Letters of Han, Hangul and Kana, and signs of repetition and length among them, that are their own normal form, and
+ * which begin pieces (below). */
+static inline bool nigh__is_settled_letter(int32_t code) {
+    return (code >= 0x4e00 && code <= 0x9fef) || (code >= 0xac00 && code <= 0xd7a3) ||
+           (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa) || code == 0x30fc ||
+           (code >= 0x3005 && code <= 0x3007);
+}
+
+/* The wide form of an ASCII sign: neither a letter nor a digit. */
+static inline bool nigh__is_wide_sign(int32_t code) {
+    if (code < 0xff01 || code > 0xff5e) return false;
+    const int32_t narrow = code - 0xfee0;
+    return !(narrow >= '0' && narrow <= '9') && !((narrow | 0x20) >= 'a' && (narrow | 0x20) <= 'z');
+}
+
 /* Normalises a text piece by piece. */
 struct nigh__normaliser {
     const nigh_context *context;

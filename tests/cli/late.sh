@@ -15,23 +15,24 @@ opened() {
     rm -f .loader.*
 }
 
-late='libarchive libxml2 libmicrohttpd libicuuc libgnutls'
+late='libarchive libmicrohttpd libxml2 libicuuc libgnutls liblbfgs libarpack liblapack libgfortran'
 opened "$NIGH" --version > libraries
 for library in $late; do
     ! grep -qx "$library" libraries || fail "--version opens $library"
 done
 
 echo '<html><body><p>Some words that are long enough to be read.</p></body></html>' > page.html
-opened "$NIGH" dedup --format html page.html -o left.html > libraries
-grep -qx libxml2 libraries || fail 'HTML is read without libxml2'
-! grep -qx libmicrohttpd libraries || fail 'HTML opens the library of HTTP'
+tar -cf pages.tar page.html
+opened "$NIGH" sign pages.tar -o left.hex > libraries
+grep -qx libarchive libraries || fail 'an archive is read without libarchive'
+! grep -qx libmicrohttpd libraries || fail 'an archive opens the library of HTTP'
 
 # One that is there and cannot be used.
-library=$(sed -nE 's/.*LATE_LIBXML2=\\"([^\\]*)\\".*/\1/p' "$NIGH_BUILD_DIR/build.ninja" | head -1)
+library=$(sed -nE 's/.*LATE_LIBARCHIVE=\\"([^\\]*)\\".*/\1/p' "$NIGH_BUILD_DIR/build.ninja" | head -1)
 mkdir broken
 echo 'no library' > "broken/$library"
-LD_LIBRARY_PATH=broken expect 2 '' ANY -- "$NIGH" dedup --format html page.html -o none.html
+LD_LIBRARY_PATH=broken expect 2 '' ANY -- "$NIGH" sign pages.tar -o none.hex
 contains .err "nigh: cannot use $library: "
-[[ ! -e none.html ]] || fail 'an output is left'
+[[ ! -e none.hex ]] || fail 'an output is left'
 
 finish

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes pages: tags, entities, character sets, and libxml2 behind them. */
+/* Fuzzes pages: tags, entities and character sets. */
 #include "fuzz/extract_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -123,6 +123,16 @@ static void put_bytes(struct draft *draft) {
         draft->bytes[draft->length++] = (char)(0x80 + below(draft, 0x80));
 }
 
+/* East Asian letters and signs, and what may stand between them. */
+static void put_dense(struct draft *draft) {
+    static const uint32_t codes[] = {0x6771, 0x4eac, 0x90fd, 0xac00, 0xb098, 0x3042, 0x30ab, 0x30fc,  0x3005, 0x3007,
+                                     0x3001, 0x3002, 0xff0c, 0xff01, 0xff1c, 0x338,  0x3099, 0xff21,  0xff11, 0x3000,
+                                     0x2019, 0x2026, 0x30fb, 0x300c, 'a',    '1',    0xe9,   0x1100,  0x11a8, 0xfffd,
+                                     0x3400, 0x9ff0, 0xff76, 0x301,  'K',    ' ',    0x200d, 0x20000, 0x2010, 0x2027};
+    for (uint32_t i = 1 + below(draft, 12); i > 0; i--)
+        put_code(draft, codes[below(draft, below(draft, 3) != 0 ? 12 : sizeof codes / sizeof codes[0])]);
+}
+
 static void put_long(struct draft *draft) {
     uint32_t kind = below(draft, 4);
     for (uint32_t i = 200 + below(draft, 400); i > 0; i--) {
@@ -134,7 +144,7 @@ static void put_long(struct draft *draft) {
 
 static void test_random(void **state) {
     static void (*const puts[])(struct draft *) = {put_ascii, put_word,  put_block, put_marks,
-                                                   put_any,   put_bytes, put_word,  put_ascii};
+                                                   put_any,   put_bytes, put_dense, put_ascii};
     static const char *const languages[] = {"none", "en", "ru", "de", "en", "none", "en", "en"};
     static const uint32_t shortest[] = {0, 0, 0, 0, 0, 0, 3, 5};
     struct draft *draft = calloc(1, sizeof *draft);

@@ -4,7 +4,7 @@
  * Input made to be slow: small patterns repeated to 1 MiB and to 4 MiB (with
  * NIGH_HOSTILE_MIB in the environment, to so many), in every kind.  Whatever comes
  * out, four times the input may take six times as long, and memory (of the
- * context and of libxml2) stays below ten times the input; sixteen where the
+ * context) stays below ten times the input; sixteen where the
  * character set makes three bytes of each.  Times are the process's own, so that a busy machine does
  * not matter much; what takes less than a moment is not judged.
  */
@@ -180,10 +180,6 @@ static char *input_new(const char *begin, const char *pattern, size_t length) {
     return out;
 }
 
-/* libxml2's, whose headers are for the library alone. */
-int xmlMemSetup(void (*release)(void *), void *(*allocate)(size_t), void *(*resize)(void *, size_t),
-                char *(*copy)(const char *));
-
 static size_t most_at_once;
 static size_t held;
 
@@ -201,21 +197,6 @@ static void counted_free(void *pointer) {
     size_t *block = (size_t *)pointer - 2;
     held -= block[0];
     free(block);
-}
-
-static void *counted_resize(void *pointer, size_t size) {
-    void *moved = counted_new(size);
-    if (moved == NULL || pointer == NULL) return moved;
-    size_t old = ((size_t *)pointer)[-2];
-    memcpy(moved, pointer, old < size ? old : size);
-    counted_free(pointer);
-    return moved;
-}
-
-static char *counted_copy(const char *text) {
-    size_t size = strlen(text) + 1;
-    char *copy = counted_new(size);
-    return copy == NULL ? NULL : memcpy(copy, text, size);
 }
 
 static void *context_allocate(void *user, size_t size, size_t alignment) {
@@ -328,7 +309,7 @@ static void test_careless(void **state) {
     nigh_context_free(context);
 }
 
-/* Parts of 12 MiB, past the 10 MB at which libxml2 has limits: what follows them is there. */
+/* Parts of 12 MiB, such as readers of pages have limits for: what follows them is there. */
 static void test_large_parts(void **state) {
     (void)state;
     static const char *const parts[][2] = {
@@ -375,7 +356,6 @@ static void test_text(void **state) {
 }
 
 int main(void) {
-    if (xmlMemSetup(counted_free, counted_new, counted_resize, counted_copy) != 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_parts), cmocka_unit_test(test_html), cmocka_unit_test(test_end_tags),
         cmocka_unit_test(test_careless),    cmocka_unit_test(test_json), cmocka_unit_test(test_http),

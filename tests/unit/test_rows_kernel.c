@@ -87,6 +87,9 @@ static void check(const struct nigh__rows *kernel) {
         assert_int_equal(kernel->intersect(rows, count, from, bytes, out, &touched), any);
         assert_memory_equal(out, expected, bytes);
         assert_int_equal(touched, expected_touched);
+        uint64_t bits = 0;
+        for (size_t i = 0; i < lines * 512; i++) bits += (unsigned)rows[0][i / 8] >> i % 8 & 1u;
+        assert_int_equal(kernel->count(rows[0], lines * 64), bits);
     }
 }
 
