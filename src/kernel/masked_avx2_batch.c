@@ -82,7 +82,7 @@ TARGET static void tile_pass(const struct batch *batch, const uint64_t *rows, si
     NIGH__ASSERT(batch->query_count > 0);
     struct workspace *work = batch->work;
     const uint64_t *next = rows + NIGH__TILE_ROWS * batch->words;
-    const size_t share = (2 * NIGH__TILE_ROWS + batch->query_count - 1) / batch->query_count; /* of a pair */
+    const size_t share = ((size_t)2 * NIGH__TILE_ROWS + batch->query_count - 1) / batch->query_count; /* of a pair */
     const size_t nibbles = tile_turn(work->nibbles, (const uint8_t *)rows, batch->words * sizeof *rows, words);
     for (size_t q = 0; q < batch->query_count; q += 2) {
         const size_t second = q + 1 < batch->query_count ? q + 1 : q;
