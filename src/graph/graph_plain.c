@@ -289,7 +289,7 @@ static struct found *pool_take(struct plain *plain) {
 
 /* The nearest that were not followed; *any where there was one. */
 static bool follow_some(struct plain *plain, bool *any) {
-    const uint32_t most = nigh__graph_followed(plain->graph, plain->query->plane_count == 0);
+    const uint32_t most = nigh__graph_followed(plain->graph, plain->query->effort, plain->query->plane_count == 0);
     *any = false;
     for (uint32_t i = 0; i < most; i++) {
         struct found *next = pool_take(plain);
@@ -426,7 +426,7 @@ static bool go_on(struct plain *plain, bool *idle) {
         *idle = false;
         return true;
     }
-    if (plain->answer->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(plain) && lost(plain))
+    if (plain->answer->steps >= NIGH__GRAPH_FIRST_STEPS && groups_left(plain) && lost(plain))
         return look_elsewhere(plain, idle);
     const bool patient = query->patience == 0 || plain->best.count < query->k ||
                          plain->answer->steps - plain->last_gain < query->patience;
@@ -446,10 +446,9 @@ static bool go_on(struct plain *plain, bool *idle) {
 static bool turn(struct plain *plain, uint32_t *before, bool *idle) {
     const size_t count = plain->waiting_count;
     *idle = count == 0 && plain->kept_count == 0;
-    if (!compare_whole(plain)) return false;
     if (count != 0) memcpy(before, plain->waiting, count * sizeof *before);
     plain->waiting_count = 0;
-    if (!go_on(plain, idle)) return false;
+    if (!go_on(plain, idle) || !compare_whole(plain)) return false;
     uint32_t *const new_ones = plain->waiting;
     const size_t new_count = plain->waiting_count;
     plain->waiting = before;

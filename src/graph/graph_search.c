@@ -237,7 +237,13 @@ INLINE void ask_for(const void *start, size_t bytes) {
     for (size_t at = 0; at < bytes; at += LINE) __builtin_prefetch((const char *)start + at);
 }
 
-/* The edges of the nodes that seem to be next. */
+/* Every line that an array touches between two places. */
+INLINE void ask_for_lines(const uint32_t *from, const uint32_t *to) {
+    const char *line = (const char *)from - (uintptr_t)from % LINE;
+    for (; line < (const char *)to; line += LINE) __builtin_prefetch(line);
+}
+
+/* The edges of the nodes that are next. */
 INLINE void ask_for_edges(const struct walk *walk) {
     const struct nigh__graph *graph = walk->graph;
     uint32_t distance = walk->nearest;
@@ -246,8 +252,11 @@ INLINE void ask_for_edges(const struct walk *walk) {
         if (place != NONE) place = walk->next[place];
         while (place == NONE && distance <= walk->worst) place = walk->heads[distance++];
         if (place == NONE) return;
-        const uint32_t start = graph->edge_starts[walk->nodes[place]];
-        if (start < graph->edge_count) ask_for(graph->edges + start, 2 * (size_t)LINE);
+        const uint32_t *starts = graph->edge_starts + walk->nodes[place];
+        const uint32_t from = NIGH__ONCE(starts[0]);
+        const uint32_t to = NIGH__ONCE(starts[1]);
+        if (from <= to && to <= graph->edge_count && to - from <= graph->degree)
+            ask_for_lines(graph->edges + from, graph->edges + to);
     }
 }
 
@@ -298,7 +307,6 @@ INLINE void pool_add(struct walk *walk, uint32_t distance, uint32_t place) {
     walk->heads[distance] = place;
     if (distance < walk->nearest) walk->nearest = distance;
     while (walk->pool - walk->sizes[walk->worst] >= effort) walk->pool -= walk->sizes[walk->worst--];
-    __builtin_prefetch(walk->graph->edge_starts + walk->nodes[place]);
 }
 
 /* The nearest whose edges were not followed: its place, or NONE. */
@@ -479,7 +487,7 @@ static bool go_on(struct walk *walk, bool *idle) {
         *idle = false;
         return true;
     }
-    if (walk->steps == NIGH__GRAPH_FIRST_STEPS && groups_left(walk) && lost(walk)) return look_elsewhere(walk, idle);
+    if (walk->steps >= NIGH__GRAPH_FIRST_STEPS && groups_left(walk) && lost(walk)) return look_elsewhere(walk, idle);
     bool any = false;
     if (patient(walk) && !follow_some(walk, &any)) return false;
     if (any) *idle = false;
@@ -543,6 +551,7 @@ INLINE bool keep(struct walk *walk, uint32_t place, uint32_t distance) {
     const uint32_t row = NIGH__ONCE(walk->graph->order[node]);
     if (row >= walk->graph->nodes) return lies(walk, NIGH__GRAPH_ORDER, node, "a row that does not exist");
     ask_for(walk->rows + (size_t)row * walk->words + walk->known, (walk->words - walk->known) * sizeof(uint64_t));
+    __builtin_prefetch(walk->graph->edge_starts + node);
     kept->places[kept->count] = place;
     kept->rows[kept->count] = row;
     kept->distances[kept->count++] = distance;
@@ -587,14 +596,15 @@ static void wait_for(struct walk *walk, uint32_t from) {
     walk->waiting_to = to;
 }
 
-/* False at the end. */
+/* False at the end.  What is followed next is known before the sketches are compared, and under way meanwhile. */
 static bool turn(struct walk *walk) {
     bool idle = walk->waiting_from == walk->waiting_to && walk->kept.count == 0;
-    compare_whole(walk);
     const uint32_t from = walk->count;
-    if (!go_on(walk, &idle) || !compare_sketches(walk)) return false;
-    wait_for(walk, from);
+    if (!go_on(walk, &idle)) return false;
+    compare_whole(walk);
     ask_for_edges(walk);
+    if (!compare_sketches(walk)) return false;
+    wait_for(walk, from);
     return !idle;
 }
 
@@ -604,7 +614,7 @@ static bool begin(struct walk *walk) {
     if (!nigh__graph_asked_make(&walk->asked, walk->context, walk->graph, walk->words, walk->query))
         return no_memory(walk);
     if (!prepare_levels(walk) || !prepare_best(walk) || !prepare_met(walk)) return false;
-    walk->followed = nigh__graph_followed(walk->graph, walk->query->plane_count == 0);
+    walk->followed = nigh__graph_followed(walk->graph, walk->query->effort, walk->query->plane_count == 0);
     walk->known = walk->graph->facts.sketch_words;
     if (walk->query->plane_count != 0 && walk->known < walk->words) walk->known = 0;
     walk->count = walk->best_count = 0;

@@ -31,14 +31,14 @@
  * work goes on in turns, and what a turn asks for the next one uses.  That a step is
  * chosen before the last ones have been looked at is part of what is defined here:
  *
- *     turn t    1  the nodes that were left by sketch in turn t - 1 are compared whole
- *               2  some seeds, or a step: new nodes are met
+ *     turn t    1  some seeds, or some steps (nigh__graph_followed), all chosen before the
+ *                  nodes of the first are looked at: new nodes are met
+ *               2  the nodes that were left by sketch in turn t - 1 are compared whole
  *               3  the nodes met in turn t - 1 are compared by sketch
  *
  * Where not every bit counts (planes of the query), all distances are of those that do.  Seeds are then the nearest of
  * the sample (graph/graph_sample.h), or nodes of centres where there is none, a walk is never lost, and sketches have a
- * wider limit (nigh__graph_share); nodes that pass it are compared whole anew.  A turn then has several steps
- * (nigh__graph_followed), all chosen before the nodes of the first are looked at.
+ * wider limit (nigh__graph_share); nodes that pass it are compared whole anew.
  *
  * Both ways of searching give the same keys, steps and counts, on every machine.  Nothing is proven of the answer,
  * unless all nodes were compared.

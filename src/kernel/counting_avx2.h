@@ -249,12 +249,12 @@ INLINE uint32_t rows_narrow(const struct nigh__asked *asked, uint32_t plane_coun
     struct own own = {.query = repeat(asked->query, words)};
     NIGH__UNROLL4
     for (uint32_t p = 0; p < plane_count; p++) own_set(&own, plane_count, p, repeat(asked->planes + p * words, words));
-    const size_t place = nigh__place_rows(count, 8);
-    const size_t turns = stream ? place * NIGH__PLACES / 8 : count / 8;
+    const size_t place = nigh__place_rows(count, 8, words);
+    const size_t turns = stream ? place * nigh__places(words) / 8 : count / 8;
     __m256i smallest = _mm256_set1_epi32(-1);
     for (size_t turn = 0; turn < turns; turn++) {
-        const size_t i = stream ? nigh__place_row(turn, 8, place) : turn * 8;
-        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 64 * words);
+        const size_t i = stream ? nigh__place_row(turn, 8, place, words) : turn * 8;
+        if (stream) nigh__ahead(nigh__ahead_of(rows + i * words, words), 64 * words);
         __m256i eight = eight_rows(&own, plane_count, rows + i * words, words);
         _mm256_storeu_si256((__m256i *)(distances + i), eight);
         smallest = _mm256_min_epu32(smallest, eight);
@@ -274,15 +274,15 @@ INLINE uint32_t rows_narrow(const struct nigh__asked *asked, uint32_t plane_coun
 INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *rows, size_t count,
                           size_t words, uint32_t *distances, bool stream) {
     if (words <= 2) return rows_narrow(asked, plane_count, rows, count, words, distances, stream);
-    const size_t place = nigh__place_rows(count, 4);
-    const size_t turns = stream ? place * NIGH__PLACES / 4 : count / 4;
+    const size_t place = nigh__place_rows(count, 4, words);
+    const size_t turns = stream ? place * nigh__places(words) / 4 : count / 4;
     __m128i smallest = _mm_set1_epi32(-1);
     __m256i sums[4];
     struct own held[HELD_VECTORS];
     if (is_held(words, plane_count)) hold(asked, plane_count, words, held);
     for (size_t turn = 0; turn < turns; turn++) {
-        const size_t i = stream ? nigh__place_row(turn, 4, place) : turn * 4;
-        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
+        const size_t i = stream ? nigh__place_row(turn, 4, place, words) : turn * 4;
+        if (stream) nigh__ahead(nigh__ahead_of(rows + i * words, words), 32 * words);
         row_sums(asked, held, plane_count, rows + i * words, words, 4, sums);
         __m128i four = totals(sums);
         _mm_storeu_si128((__m128i *)(distances + i), four);

@@ -199,13 +199,13 @@ INLINE __m256i eight_rows(const struct nigh__asked *asked, uint32_t plane_count,
     return totals_of_eight(x);
 }
 
-/* Turn `turn` of rows_body(): eight rows, from one place where they are narrow or not streamed, else from two. */
+/* Turn `turn` of rows_body(): eight rows, four from each of two places or all from one. */
 INLINE __m256i turn_rows(const struct nigh__asked *asked, const struct repeated *narrow, uint32_t plane_count,
                          const uint64_t *rows, size_t words, const size_t at[2], bool stream) {
     const uint64_t *first = rows + at[0] * words;
     const uint64_t *second = rows + at[1] * words;
-    if (stream) nigh__ahead((const char *)first + NIGH__AHEAD, 32 * words);
-    if (stream) nigh__ahead((const char *)second + NIGH__AHEAD, 32 * words);
+    if (stream) nigh__ahead(nigh__ahead_of(first, words), 32 * words);
+    if (stream) nigh__ahead(nigh__ahead_of(second, words), 32 * words);
     if (is_narrow(words)) return eight_narrow(narrow, plane_count, first, words);
     return eight_rows(asked, plane_count, first, second, words, stream);
 }
@@ -215,14 +215,14 @@ INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count,
                           size_t words, uint32_t *distances, bool stream) {
     struct repeated narrow = {.query = _mm512_setzero_si512()}; /* not all compilers see that it is not read */
     if (is_narrow(words)) repeated_init(&narrow, asked, plane_count, words);
-    const bool two_places = stream && !is_narrow(words); /* four from each ask memory for less at once */
+    const bool two_places = stream && nigh__places(words) == 2; /* four from each ask memory for less at once */
     const size_t step = two_places ? 4 : 8;
-    const size_t place = nigh__place_rows(count, step);
-    const size_t turns = stream ? place * NIGH__PLACES / 8 : count / 8;
+    const size_t place = nigh__place_rows(count, step, words);
+    const size_t turns = stream ? place * nigh__places(words) / 8 : count / 8;
     __m256i smallest = _mm256_set1_epi32(-1);
     for (size_t turn = 0; turn < turns; turn++) {
-        const size_t i = stream ? nigh__place_row(turn * (8 / step), step, place) : turn * 8;
-        const size_t at[2] = {i, two_places ? nigh__place_row(turn * 2 + 1, step, place) : i + 4};
+        const size_t i = stream ? nigh__place_row(turn * (8 / step), step, place, words) : turn * 8;
+        const size_t at[2] = {i, two_places ? nigh__place_row(turn * 2 + 1, step, place, words) : i + 4};
         __m256i eight = turn_rows(asked, &narrow, plane_count, rows, words, at, stream);
         _mm_storeu_si128((__m128i *)(void *)(distances + at[0]), _mm256_castsi256_si128(eight));
         _mm_storeu_si128((__m128i *)(void *)(distances + at[1]), _mm256_extracti128_si256(eight, 1));

@@ -78,12 +78,12 @@ NIGH__INLINE uint32x4_t four_rows(const struct nigh__asked *asked, uint32_t plan
 /* nigh__rows_function; as one for a query that is alone where `stream` is set. */
 NIGH__INLINE uint32_t rows_body(const struct nigh__asked *asked, uint32_t plane_count, const uint64_t *rows,
                                 size_t count, size_t words, uint32_t *distances, bool stream) {
-    const size_t place = nigh__place_rows(count, 4);
-    const size_t turns = stream ? place * NIGH__PLACES / 4 : count / 4;
+    const size_t place = nigh__place_rows(count, 4, words);
+    const size_t turns = stream ? place * nigh__places(words) / 4 : count / 4;
     uint32x4_t smallest = vdupq_n_u32(UINT32_MAX);
     for (size_t turn = 0; turn < turns; turn++) {
-        const size_t i = stream ? nigh__place_row(turn, 4, place) : turn * 4;
-        if (stream) nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
+        const size_t i = stream ? nigh__place_row(turn, 4, place, words) : turn * 4;
+        if (stream) nigh__ahead(nigh__ahead_of(rows + i * words, words), 32 * words);
         uint32x4_t four = four_rows(asked, plane_count, rows + i * words, words);
         vst1q_u32(distances + i, four);
         smallest = vminq_u32(smallest, four);

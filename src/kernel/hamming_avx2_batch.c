@@ -64,8 +64,7 @@
 #include "kernel/hamming_avx2.h"
 #include "kernel/tile_avx2.h"
 
-#define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
-#define MAX_WORDS 512    /* distances up to 32,768 fit into 16 bits */
+#define MAX_WORDS 512 /* distances up to 32,768 fit into 16 bits */
 #define MAX_PAIRS (NIGH__BATCH_QUERIES / 2)
 #define TILES_IN_VAIN 31 /* where the border did not help, it costs 7 % */
 
@@ -111,31 +110,8 @@ INLINE void ahead_some(struct ahead *ahead) {
 
 /* -------------------------------------------------------------- the distances */
 
-/* Of both queries of a pair. */
-struct pair_sums {
-    struct tile_sums of[2];
-};
-
-/* Moves the sums of bytes, a = F + 16 S and b = S, to 16 bits. */
-INLINE void flush(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
-    const __m256i low_half = _mm256_set1_epi8(0x0f);
-    widen(&sums->of[0], group, _mm256_sub_epi8(a, _mm256_andnot_si256(low_half, _mm256_slli_epi16(b, 4))));
-    widen(&sums->of[1], group, b);
-}
-
 INLINE void three_nibbles(const __m256i (*nibbles)[GROUPS], const uint16_t *offsets, __m256i *a, __m256i *b) {
-    const __m256i low_half = _mm256_set1_epi8(0x0f);
-    const __m256i t0 = table_at(tables, offsets[0]);
-    const __m256i t1 = table_at(tables, offsets[1]);
-    const __m256i t2 = table_at(tables, offsets[2]);
-    NIGH__UNROLL4
-    for (size_t g = 0; g < GROUPS; g++) {
-        __m256i p = _mm256_shuffle_epi8(t0, nibbles[0][g]);
-        p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t1, nibbles[1][g]));
-        p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t2, nibbles[2][g]));
-        a[g] = _mm256_add_epi8(a[g], p);
-        b[g] = _mm256_add_epi8(b[g], _mm256_and_si256(_mm256_srli_epi16(p, 4), low_half));
-    }
+    add_three(nibbles, table_at(tables, offsets[0]), table_at(tables, offsets[1]), table_at(tables, offsets[2]), a, b);
 }
 
 /* Adds the distances of one pair of queries to all rows of a tile. */
@@ -151,7 +127,7 @@ TARGET static void tile_add(const __m256i (*nibbles)[GROUPS], size_t count, cons
             three_nibbles(nibbles + n + 3, offsets + n + 3, a, b);
         }
         NIGH__UNROLL4
-        for (size_t g = 0; g < GROUPS; g++) flush(sums, g, a[g], b[g]);
+        for (size_t g = 0; g < GROUPS; g++) flush_pair(sums, g, a[g], b[g]);
     }
 }
 

@@ -10,7 +10,7 @@
 #define BLOCK_BYTES 8192
 #define BLOCK_ROWS 256
 
-/* For one query: four places of 1,024 rows, long enough that their ends do not matter. */
+/* For one query: long enough that the ends of its places do not matter. */
 #define STREAM_ROWS 4096
 
 /* Looked at together where few are near; distances and so limits are small, and compared with a sign compilers know. */
@@ -42,7 +42,7 @@ static size_t block_rows(size_t words) {
     return rows == 0 ? 1 : rows;
 }
 
-/* One query.  Each block ends by asking for the beginnings of the places of the next, which nothing else asks for. */
+/* One query.  Each block ends by asking for the beginning of the second place of the next, which nothing else does. */
 static size_t stream_one(nigh__rows_function *stream, const void *query, const uint64_t *rows, size_t count,
                          size_t words, size_t first_row, uint32_t limit, struct nigh__hit *hits) {
     uint32_t distances[STREAM_ROWS];
@@ -51,8 +51,8 @@ static size_t stream_one(nigh__rows_function *stream, const void *query, const u
         const size_t some = count - done < STREAM_ROWS ? count - done : STREAM_ROWS;
         const uint64_t *next = rows + (done + some) * words;
         uint32_t smallest = stream(query, rows + done * words, some, words, distances);
-        for (size_t place = 0; place < NIGH__PLACES; place++)
-            nigh__ahead(next + place * (some / NIGH__PLACES) * words, NIGH__AHEAD);
+        for (size_t place = 1; place < nigh__places(words); place++) /* what is next to these rows was asked for */
+            nigh__ahead(next + place * (some / nigh__places(words)) * words, NIGH__AHEAD / nigh__places(words));
         if (smallest < limit) found += collect(distances, some, limit, 0, first_row + done, hits + found);
     }
     return found;

@@ -72,18 +72,28 @@ extern const struct nigh__hamming nigh__hamming_neon;
     }
 
 /*
- * A query that is alone reads from four places at once, a few rows from each in
- * turn, and asks for memory this many bytes ahead in each.  hamming.c says why.
+ * A query that is alone reads rows in the order of memory, wide ones from two places, a few
+ * from each in turn, and asks for memory ahead: so many bytes in all.  hamming.c says why.
  */
-#define NIGH__PLACES 4u
-#define NIGH__AHEAD 1024u
+#define NIGH__MAX_PLACES 2u
+#define NIGH__AHEAD 8192u
+
+NIGH__INLINE size_t nigh__places(size_t words) { return words > 32 ? NIGH__MAX_PLACES : 1; }
+
+/* Of the first of rows that are compared together, what is asked for: in each place its share ahead. */
+NIGH__INLINE const char *nigh__ahead_of(const uint64_t *row, size_t words) {
+    return (const char *)row + NIGH__AHEAD / nigh__places(words);
+}
 
 /* Rows of one place, where `count` rows are taken `step` at a time; what does not divide is left for the end. */
-NIGH__INLINE size_t nigh__place_rows(size_t count, size_t step) { return count / (NIGH__PLACES * step) * step; }
+NIGH__INLINE size_t nigh__place_rows(size_t count, size_t step, size_t words) {
+    return count / (nigh__places(words) * step) * step;
+}
 
 /* The first row of step number `turn`. */
-NIGH__INLINE size_t nigh__place_row(size_t turn, size_t step, size_t place_rows) {
-    return turn % NIGH__PLACES * place_rows + turn / NIGH__PLACES * step;
+NIGH__INLINE size_t nigh__place_row(size_t turn, size_t step, size_t place_rows, size_t words) {
+    const size_t places = nigh__places(words);
+    return turn % places * place_rows + turn / places * step;
 }
 
 NIGH__INLINE void nigh__ahead(const void *address, size_t bytes) {

@@ -47,18 +47,18 @@ INLINE uint32_t rows_body(const uint64_t *query, const uint64_t *rows, size_t co
     return smallest;
 }
 
-/* From several places, four rows at a time. */
+/* From one place or two, four rows at a time. */
 INLINE uint32_t stream_body(const uint64_t *query, const uint64_t *rows, size_t count, size_t words,
                             uint32_t *distances) {
-    const size_t place = nigh__place_rows(count, 4);
+    const size_t place = nigh__place_rows(count, 4, words);
     uint32_t smallest = UINT32_MAX;
-    for (size_t turn = 0; turn < place * NIGH__PLACES / 4; turn++) {
-        const size_t i = nigh__place_row(turn, 4, place);
-        nigh__ahead((const char *)(rows + i * words) + NIGH__AHEAD, 32 * words);
+    for (size_t turn = 0; turn < place * nigh__places(words) / 4; turn++) {
+        const size_t i = nigh__place_row(turn, 4, place, words);
+        nigh__ahead(nigh__ahead_of(rows + i * words, words), 32 * words);
         uint32_t least = rows_body(query, rows + i * words, 4, words, distances + i);
         if (least < smallest) smallest = least;
     }
-    const size_t done = place * NIGH__PLACES;
+    const size_t done = place * nigh__places(words);
     uint32_t least = rows_body(query, rows + done * words, count - done, words, distances + done);
     return least < smallest ? least : smallest;
 }

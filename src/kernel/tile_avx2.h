@@ -22,6 +22,7 @@
 #define PASS_WORDS 16u
 #define ROUND_NIBBLES 6  /* twice the three that a byte holds: fewer rounds */
 #define PASS_NIBBLES 258 /* 16 words of 16, up to whole rounds */
+#define FLUSH_NIBBLES 60 /* whole rounds; times 4 it fits into a byte */
 
 _Static_assert(NIGH__TILE_ROWS == GROUPS * GROUP_ROWS, "a tile");
 
@@ -148,6 +149,31 @@ INLINE __m256i even_rows(__m256i both, __m256i odd) { return _mm256_sub_epi16(bo
 INLINE void widen(struct tile_sums *sums, size_t group, __m256i bytes) {
     sums->both[group] = _mm256_add_epi16(sums->both[group], bytes);
     sums->odd[group] = _mm256_add_epi16(sums->odd[group], _mm256_srli_epi16(bytes, 8));
+}
+
+/* Of two queries that share their look-ups. */
+struct pair_sums {
+    struct tile_sums of[2];
+};
+
+/* Moves the sums of bytes, a = F + 16 S and b = S, to 16 bits. */
+INLINE void flush_pair(struct pair_sums *sums, size_t group, __m256i a, __m256i b) {
+    const __m256i low_half = _mm256_set1_epi8(0x0f);
+    widen(&sums->of[0], group, _mm256_sub_epi8(a, _mm256_andnot_si256(low_half, _mm256_slli_epi16(b, 4))));
+    widen(&sums->of[1], group, b);
+}
+
+/* Looks up three nibbles of all rows, each in a table for both queries; hamming_avx2_batch.c has the sums. */
+INLINE void add_three(const __m256i (*nibbles)[GROUPS], __m256i t0, __m256i t1, __m256i t2, __m256i *a, __m256i *b) {
+    const __m256i low_half = _mm256_set1_epi8(0x0f);
+    NIGH__UNROLL4
+    for (size_t g = 0; g < GROUPS; g++) {
+        __m256i p = _mm256_shuffle_epi8(t0, nibbles[0][g]);
+        p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t1, nibbles[1][g]));
+        p = _mm256_add_epi8(p, _mm256_shuffle_epi8(t2, nibbles[2][g]));
+        a[g] = _mm256_add_epi8(a[g], p);
+        b[g] = _mm256_add_epi8(b[g], _mm256_and_si256(_mm256_srli_epi16(p, 4), low_half));
+    }
 }
 
 /* ------------------------------------------------------------------- the hits */

@@ -31,7 +31,7 @@ static size_t batch(const uint64_t *queries, const struct nigh__planes *planes, 
     size_t done = 0;
     const bool tiles = nigh__weighted_tiles_pay(planes->count, query_count, words);
     const size_t found =
-        tiles ? nigh__weighted_tiles(queries, planes, query_count, rows, count, words, limits, hits, &done) : 0;
+        tiles ? nigh__weighted_tiles(queries, planes, query_count, rows, count, words, limits, false, hits, &done) : 0;
     return found + nigh__weighted_by_rows(&(const struct nigh__rows_functions){rows_plain, rows_stream}, queries,
                                           planes, query_count, rows + done * words, count - done, words, done, limits,
                                           hits + found);

@@ -25,6 +25,8 @@
  *             for each tile of 64 rows   turned again for each 8 queries
  *                 for each query
  *
+ * With AVX-512 the look-ups alone are twice as wide, which is nearly all of the work.
+ *
  * For rows wider than 1,024 bits the sums of 384 rows are kept from one pass to the next.
  */
 #include "kernel/tile_avx2.h"
@@ -38,6 +40,7 @@
 #define CHUNK_TILES 6u /* of rows that take more than one pass */
 #define UNROLLED 4u    /* tables are used so many at a time */
 #define PASS_TABLES (PASS_WORDS * 16)
+#define WIDE_TARGET __attribute__((target("avx512f,avx512bw")))
 
 /* What a query makes of one pass: a table for each half-byte in which something counts. */
 struct tables {
@@ -49,7 +52,7 @@ struct tables {
 
 /* 61 KB of the stack. */
 struct workspace {
-    __m256i nibbles[PASS_NIBBLES][GROUPS];
+    _Alignas(64) __m256i nibbles[PASS_NIBBLES][GROUPS]; /* for registers of 64 bytes */
     struct tables tables[GROUP_QUERIES];
     struct tile_sums sums[CHUNK_TILES][GROUP_QUERIES];
 };
@@ -60,6 +63,7 @@ struct batch {
     size_t query_count;
     size_t words;
     const uint32_t *limits;
+    bool wide; /* AVX-512 is there */
     struct workspace *work;
 };
 
@@ -192,6 +196,27 @@ TARGET static void tile_add(const __m256i (*nibbles)[GROUPS], const struct table
     }
 }
 
+/* The same with AVX-512, all 64 rows in one register. */
+WIDE_TARGET static void tile_add_wide(const __m256i (*nibbles)[GROUPS], const struct tables *query,
+                                      struct tile_sums *sums) {
+    size_t n = 0;
+    for (size_t e = 0; e < query->end_count; e++) {
+        __m512i bytes = _mm512_setzero_si512();
+        for (; n < query->ends[e]; n += UNROLLED) {
+            NIGH__UNROLL4
+            for (size_t i = n; i < n + UNROLLED; i++) {
+                const __m512i rows = _mm512_loadu_si512((const char *)nibbles + query->offsets[i]);
+                const __m512i table = _mm512_broadcast_i32x4(query->tables[i]);
+                bytes = _mm512_add_epi8(bytes, _mm512_shuffle_epi8(table, rows));
+            }
+        }
+        const __m512i both = _mm512_add_epi16(_mm512_loadu_si512(sums->both), bytes);
+        const __m512i odd = _mm512_add_epi16(_mm512_loadu_si512(sums->odd), _mm512_srli_epi16(bytes, 8));
+        _mm512_storeu_si512(sums->both, both);
+        _mm512_storeu_si512(sums->odd, odd);
+    }
+}
+
 /* ------------------------------------------------------------------- the batch */
 
 /* Queries from `first` on, `count` of them. */
@@ -219,7 +244,8 @@ TARGET static void tile_pass(const struct batch *batch, struct group group, cons
     for (size_t i = 0; i < group.count; i++) {
         for (size_t r = i * share; r < (i + 1) * share && r < NIGH__TILE_ROWS; r++)
             nigh__ahead(next + r * batch->words, words * sizeof *next);
-        tile_add((const __m256i(*)[GROUPS])batch->work->nibbles, &batch->work->tables[i], &sums[i]);
+        (batch->wide ? tile_add_wide : tile_add)((const __m256i(*)[GROUPS])batch->work->nibbles,
+                                                 &batch->work->tables[i], &sums[i]);
     }
 }
 
@@ -255,7 +281,7 @@ bool nigh__weighted_tiles_pay(uint32_t plane_count, size_t query_count, size_t w
 }
 
 size_t nigh__weighted_tiles(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
-                            const uint64_t *rows, size_t count, size_t words, const uint32_t *limits,
+                            const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, bool wide,
                             struct nigh__hit *hits, size_t *done) {
     const size_t tiles = count / NIGH__TILE_ROWS;
     assert(query_count <= NIGH__BATCH_QUERIES);
@@ -263,7 +289,7 @@ size_t nigh__weighted_tiles(const uint64_t *queries, const struct nigh__planes *
     if (planes->count == 1)
         return nigh__masked_tiles(queries, planes->words, query_count, rows, *done, words, limits, hits);
     struct workspace work;
-    const struct batch batch = {queries, planes, query_count, words, limits, &work};
+    const struct batch batch = {queries, planes, query_count, words, limits, wide, &work};
     const size_t chunk = words > PASS_WORDS ? CHUNK_TILES : tiles;
     size_t found = 0;
     for (size_t tile = 0; tile < tiles; tile += chunk) {

@@ -17,9 +17,9 @@ bool nigh__weighted_tiles_pay(uint32_t plane_count, size_t query_count, size_t w
 size_t nigh__masked_tiles(const uint64_t *queries, const uint64_t *masks, size_t query_count, const uint64_t *rows,
                           size_t count, size_t words, const uint32_t *limits, struct nigh__hit *hits);
 
-/* nigh__weighted.batch for as many rows as make whole tiles, which are *done. */
+/* nigh__weighted.batch for as many rows as make whole tiles, which are *done; `wide` where AVX-512 may be used. */
 size_t nigh__weighted_tiles(const uint64_t *queries, const struct nigh__planes *planes, size_t query_count,
-                            const uint64_t *rows, size_t count, size_t words, const uint32_t *limits,
+                            const uint64_t *rows, size_t count, size_t words, const uint32_t *limits, bool wide,
                             struct nigh__hit *hits, size_t *done);
 #endif
 #if defined(__aarch64__)
