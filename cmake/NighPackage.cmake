@@ -3,7 +3,8 @@
 # One Debian package of all that is installed, by `cpack -G DEB` in a build with the prefix /usr; tools/release makes it.
 # What it depends on is read out of the binaries; what the tool opens late does not stand there.
 
-set(NIGH_CONTACT "nigh packagers <nigh@example.org>" CACHE STRING "who answers for the Debian package")
+# An address that cannot exist: who publishes the package sets the one that answers (docs/releasing.md).
+set(NIGH_CONTACT "nigh maintainers <maintainers@nigh.invalid>" CACHE STRING "maintainer of the Debian package: Name <mail>")
 
 set(CPACK_PACKAGE_NAME nigh)
 set(CPACK_PACKAGE_VENDOR "The nigh contributors")
