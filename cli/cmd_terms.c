@@ -60,7 +60,7 @@ static const struct cli_command *const subcommands[] = {&cmd_terms_index, &cmd_t
 
 const struct cli_command cmd_terms = {
     .name = "terms",
-    .summary = "find the documents that may have all of some words",
+    .summary = "find documents by their words, in a file much smaller than the text",
     .description = description,
     .examples = examples,
     .values_size = sizeof(struct cli_common),

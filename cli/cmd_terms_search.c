@@ -42,10 +42,10 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "run the queries in FILE, one a line"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N documents"),
     CLI_TEXT(0, "source-root", PLACE(source_root), "FOLDER",
-             "with --verify: read documents again only below FOLDER; '/' is everywhere (default: the current folder, "
+             "with --verify: read only below FOLDER; '/' is everywhere (default: the current folder, "
              "and the folder of FILE)"),
     CLI_FLAG(0, "follow", PLACE(reading.follow),
-             "with --verify: follow symbolic links in folders that were indexed with --follow"),
+             "with --verify: follow symbolic links, in folders that were indexed with --follow"),
     CLI_LIMIT_OPTIONS(PLACE(reading)),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "auto",
                "the form of the answer; auto is a table on a terminal, otherwise ids for one query, tsv for several"),

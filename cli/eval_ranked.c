@@ -17,7 +17,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "judgements", PLACE(judgements), "FILE",
              "what is relevant: lines QUERY 0 DOCUMENT GRADE, as TREC has them; a grade above 0 is relevant"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE",
-             "the topics: documents whose ids are the queries of the judgements (default: only documents ask)"),
+             "the topics, as documents whose ids are the queries of the judgements (default: only documents ask)"),
     EVAL_REPORT_OPTION,
     EVAL_OUTPUT_OPTION,
     EVAL_SIGNING_OPTIONS,

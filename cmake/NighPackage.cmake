@@ -11,9 +11,9 @@ set(CPACK_PACKAGE_VENDOR "The nigh contributors")
 set(CPACK_PACKAGE_CONTACT "${NIGH_CONTACT}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find documents that are nearly the same")
 set(CPACK_PACKAGE_DESCRIPTION
-    "nigh removes near-copies from collections of documents, tells which new ones are there already, and finds those
-nearest to a text or a signature. This package has the tool with its manual pages and completions, the C library and
-its headers.")
+    "nigh removes near-copies from a corpus, tells which new documents you have already, and finds the documents nearest
+to a text or a signature. This package has the tool with its manual pages and completions, the C library and its
+headers.")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
