@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh against: which of these are already there.  The library's nigh_against does the
- * work; here are the options and the order of things, and against_output.c shows what came of it.
+ * nigh against: which documents a collection has already. The library's nigh_against does the
+ * work; this file has the options and the order of the steps, and against_output.c shows the
+ * result.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh dedup: documents in, the same documents out without those that are nearly the
- * same as one that stays.  What is written is in dedup_output.c.
+ * nigh dedup: reads documents and writes them again, without those that are nearly the
+ * same as one that stays. dedup_output.c does the writing.
  */
 #include <stdio.h>
 #include <stdlib.h>

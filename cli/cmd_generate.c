@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh generate: signatures that look like those of a real collection, for
- * trying things out and for measuring.  The same options give the same bytes
- * everywhere.
+ * nigh generate: makes signatures that look like those of a real collection, for trying
+ * things out and for measuring. The same options give the same bytes on every machine.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index: all inputs go into one writer and one commit, so a command that
- * fails at its last row has changed nothing.  Whether the inputs are documents
- * or signatures is found by looking; the two ways are index_documents.c and
- * index_signatures.c.  Lists, tables and graphs of what is there then come after it (index_lists.c,
- * index_tables.c, index_graph.c).
+ * nigh index: all inputs go through one writer into one commit, so a command that fails at its last
+ * row has changed nothing. Whether the inputs are documents or signatures is found by looking at
+ * them; index_documents.c and index_signatures.c handle the two kinds. Afterwards lists, tables and
+ * graphs are made (index_lists.c, index_tables.c, index_graph.c).
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh info: what a collection holds, from its headers alone, or what a model has
- * learned.  A collection is a folder, a model and chunks are files, which begin with different bytes; of a folder that
- * is a term signature file it is told what that holds.
+ * nigh info: what a collection holds, from its headers alone, or what a model has learned. A collection is a folder; a
+ * model and a file of chunks are files, which begin with different bytes. For a folder that is a term signature file,
+ * it shows what that holds.
  */
 #define _POSIX_C_SOURCE 200809L
 

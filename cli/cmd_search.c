@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh search: queries come in, a batch at a time, from files of documents or of
- * signatures, as text, or by the id of a stored document; each batch is one call of nigh_search, so that it reads the
- * collection once; answers go out before the next batch is read.
+ * nigh search: reads queries, a batch at a time, from files of documents or of signatures, as text, or by the id of a
+ * stored document. Each batch is one call of nigh_search(), so the collection is read once for all of it. Its answers
+ * are written before the next batch is read.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh serve: collections behind HTTP.  What it does is in server/; this says it in options. */
+/* nigh serve: the options of the HTTP server, which is in server/. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>

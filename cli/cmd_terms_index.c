@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh terms index: makes a term signature file, or adds to it.  One that is there
- * says itself how it was made; what is asked for otherwise the library refuses before
- * a document is read.
+ * nigh terms index: makes a term signature file, or adds to it. An existing file says how
+ * it was made; the library refuses other options before it reads a document.
  */
 #include <stdio.h>
 #include <stdlib.h>

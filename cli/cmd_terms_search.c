@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh terms search: asks a term signature file, for the words on the command line or
- * for every line of a file.  A line that cannot be asked (nothing but stop words) is
- * said and passed over, as grep does with a file it cannot read; the exit code tells.
+ * nigh terms search: searches a term signature file for the words on the command line, or
+ * for each line of a file. A line without a word to search for (only stop words, for
+ * example) is reported and skipped, as grep does with a file it cannot read; the exit code
+ * says so.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -449,7 +450,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_terms_search = {
     .name = "terms search",
-    .summary = "the documents that may have all of some words",
+    .summary = "find the documents that have certain words",
     .usage = usage,
     .description = description,
     .details = details,

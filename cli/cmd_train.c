@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh train: labelled documents in, a model out that signs documents so that those
- * with one label come near each other.  Ctrl-C while it reads ends it; while it learns
- * it is the wish to have the best so far, which is written like any other model.
+ * nigh train: learns from labelled documents a model that gives documents with the same
+ * label signatures near each other. Ctrl-C during reading ends the command; during
+ * learning it ends learning, and the best model so far is written.
  */
 #include <stdio.h>
 #include <stdlib.h>

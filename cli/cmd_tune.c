@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh tune: finds the fastest way to search a collection that is good enough, by measuring,
- * and makes it what 'nigh search' does.
+ * nigh tune: measures which is the fastest way to search a collection that is good enough,
+ * and stores it there for 'nigh search'.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh eval duplicates: what each way of finding near-copies finds of them. */
+/* nigh eval duplicates: how many of the near-copies each method finds. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

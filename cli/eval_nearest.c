@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh eval nearest: how near what a search finds comes to what there is, and how long
- * it takes, for one setting after the other.  The truth is found by the scan, once, and
+ * nigh eval nearest: for one setting after the other, how near the answers of a search are
+ * to the true nearest, and how long it takes. The truth is found once, by the scan, and
  * kept in a file beside the collection.
  */
 #include <stdarg.h>
@@ -629,7 +629,7 @@ static int run_nearest(struct nearest *nearest) {
     const bool asked = nearest->values->queries == NULL ? sample_queries(nearest) : read_queries(nearest);
     if (!asked) return cli_fail(job);
     if (nearest->count == 0) {
-        cli_error(job, "there is nothing to ask");
+        cli_error(job, "there are no queries");
         return CLI_NOTHING;
     }
     if (!find_truth(nearest) || !measure_settings(nearest)) return cli_fail(job);

@@ -200,7 +200,7 @@ static void draw_gains(struct cli_sink *page, const struct comparison *compariso
                                     .name = gain_name,
                                     .point = gain_point,
                                     .says = gain_says,
-                                    .level_says = "the same",
+                                    .level_says = "",
                                     .level = 0};
     qsort(topics, count, sizeof *topics, comparison->order);
     cli_page_chart(page, &chart);
@@ -218,27 +218,26 @@ static void put_topic(struct cli_sink *page, const struct topic *topic) {
 
 /* All topics, or those of both ends. */
 static void put_topics(struct cli_sink *page, const struct topic *topics, size_t count) {
-    static const char *const columns[] = {"topic", "all bits", "weighted", "features", "#weighted, against all bits",
-                                          NULL};
+    static const char *const columns[] = {"topic", "all bits", "weighted", "features", "#gain by weights", NULL};
     const size_t left_out = count > 2 * MOST_TOPIC_ROWS ? count - 2 * MOST_TOPIC_ROWS : 0;
     cli_page_table(page, columns);
     for (size_t i = 0; i < count; i++)
         if (i < MOST_TOPIC_ROWS || i >= MOST_TOPIC_ROWS + left_out) put_topic(page, &topics[i]);
     cli_page_table_end(page);
-    cli_sink_text(page, "<p class=\"hint\">Average precision of each topic, the largest gain by weights first");
+    cli_sink_text(page, "<p class=\"hint\">Average precision of each topic, the largest gain by weights first. A gain "
+                        "is a difference of two average precisions");
     if (left_out > 0) cli_sink_format(page, "; %s in between not shown", cli_counted(left_out, "topic", "topics").text);
     cli_sink_text(page, ".</p>\n");
 }
 
 static void put_gains(struct cli_sink *page, struct topic *topics, size_t count) {
-    static const struct comparison features = {"Average precision: features, against weighted bits", gain_by_features,
-                                               by_features};
-    static const struct comparison weights = {"Average precision: weighted, against all bits", gain_by_weights,
-                                              by_weights};
+    static const struct comparison features = {"Gain: features, against weighted bits", gain_by_features, by_features};
+    static const struct comparison weights = {"Gain: weighted, against all bits", gain_by_weights, by_weights};
     cli_sink_text(page, CLI_CHARTS_BEGIN);
-    draw_gains(page, &features, topics, count);
     draw_gains(page, &weights, topics, count);
+    draw_gains(page, &features, topics, count);
     cli_sink_text(page, CLI_CHARTS_END);
+    qsort(topics, count, sizeof *topics, by_weights);
     put_topics(page, topics, count);
 }
 

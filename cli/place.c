@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What paths lead to, and whether outputs get in the way of something; see place.h. */
+/* Where paths lead, and whether an output would overwrite something that is read; see place.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "place.h"

@@ -14,9 +14,9 @@
  * no two words are ever taken for each other.  The first byte tells the two kinds
  * apart, for no word begins with LONG_MARK.
  *
- * Which slot a key belongs to depends on secret numbers (pairwise multiplication,
- * which is universal: whoever does not know them cannot make words collide more
- * often than by chance).  It is but a memory: when it is full it is emptied.
+ * Which slot a key belongs to depends on secret numbers (pairwise multiplication, which is
+ * universal: whoever does not know them cannot make words collide more often than by
+ * chance). The table is only a cache: when it is full, it is emptied.
  */
 #ifndef NIGH_TEXT_WORD_TABLE_H
 #define NIGH_TEXT_WORD_TABLE_H
