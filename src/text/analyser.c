@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From text to terms fast.  Normalising and stemming a word takes a hundred times
- * longer than recognising it, and texts repeat their words; so words are looked
- * up as they stand in the text, and only new ones go the long way.
+ * From text to terms, fast. Normalising and stemming a word takes a hundred times longer than
+ * recognising it, and texts repeat their words. So words are looked up as they stand in the text,
+ * and only new ones are normalised and stemmed.
  *
  *     text      The naïve caf\u00e9s, 2×       16 KB at a time
  *     kernel    the naïve cafés, 2×       lower case, and a bit for each byte: in a word or not
