@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh against: what is different where it is held against a file of chunks. */
+/* The part of nigh against that compares with a file of chunks instead of a collection. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>

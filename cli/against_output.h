@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh against: its parts.  cmd_against.c has the options and the order of things, against_chunks.c what is different
- * for a file of chunks, against_output.c what is shown.
+ * The parts of nigh against: cmd_against.c has the options and the order of the steps, against_chunks.c what is
+ * different for a file of chunks, and against_output.c what is shown.
  */
 #ifndef NIGH_CLI_AGAINST_OUTPUT_H
 #define NIGH_CLI_AGAINST_OUTPUT_H

@@ -4,8 +4,8 @@
  *
  * Lines gather until there are as many as --group says, or the first has waited for --delay, or
  * there is nothing more to read; then all of them are found or added, made safe by one sync, and
- * answered.  While the disk works the next lines gather in the pipe: whoever is slow to sync has
- * larger groups.
+ * answered. While the disk works, the next lines gather in the pipe: the slower the syncs, the
+ * larger the groups.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts are asked of the library that is linked, so the tool is built from the same files whatever the parts are.  The
- * server is no part of the library, and says itself whether it is there.
+ * The linked library says which parts it has, so the tool is built from the same files whatever the parts are. The
+ * server is not part of the library, and says itself whether it was built.
  */
 #include "built_parts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh adopt: segments that were made elsewhere join a collection as they are. */
+/* nigh adopt: adds segments that were made elsewhere to a collection, unchanged. */
 #include "common.h"
 
 static const char *const usage[] = {"[OPTION]... COLLECTION OTHER...", NULL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh against: which of these are already there.  The library's nigh_against does the
- * work; here are the options and the order of things, and against_output.c shows what came of it.
+ * nigh against: which documents a collection has already. The library's nigh_against does the
+ * work; this file has the options and the order of the steps, and against_output.c shows the
+ * result.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -41,16 +42,16 @@ static const struct cli_option options[] = {
                "with --stream: sync once for a group of lines, for each new document, or only with a segment"),
     CLI_NUMBER(0, "group", PLACE(group), "N", 1, 1000000, "1024", "with --stream: answer at most N lines together"),
     CLI_NUMBER(0, "delay", PLACE(delay), "MS", 0, 60000, "0",
-               "with --stream: how many milliseconds a line waits for others; 0: only lines that have already come are "
+               "with --stream: let a line wait MS ms for others; 0: only lines that have already come are "
                "answered together"),
     CLI_NUMBER(0, "log-size", PLACE(log_size), "BYTES", 4096, UINT64_C(1) << 40, "64M",
-               "with --stream: a log larger than this becomes a segment"),
+               "with --stream: make a segment of a log this large"),
     CLI_TEXT('o', NULL, PLACE(records), "FILE",
-             "write the records of those that matched nothing to FILE, byte for byte in the form of the input; "
+             "write the records that matched nothing to FILE, byte for byte in the form of the input; "
              "compressed if FILE ends in .gz, .zst, .xz or .bz2"),
-    CLI_TEXT(
-        0, "new", PLACE(new_path), "FILE",
-        "write the ids of those that matched nothing to FILE, one a line; with --add the ids of those that were added"),
+    CLI_TEXT(0, "new", PLACE(new_path), "FILE",
+             "write the ids of documents that matched nothing to FILE, one a line; with --add the ids of those that "
+             "were added"),
     CLI_TEXT(0, "threshold", PLACE(threshold), "T",
              "for a collection that --add makes: documents whose sets of features have a Jaccard index of T or more "
              "are near-copies (default 0.8); an existing collection keeps its own"),
@@ -616,7 +617,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_against = {
     .name = "against",
-    .summary = "say which of these are already there, and add the others",
+    .summary = "say which documents a collection has already, and add the others",
     .usage = usage,
     .description = description,
     .details = details,

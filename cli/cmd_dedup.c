@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh dedup: documents in, the same documents out without those that are nearly the
- * same as one that stays.  What is written is in dedup_output.c.
+ * nigh dedup: reads documents and writes them again, without those that are nearly the
+ * same as one that stays. dedup_output.c does the writing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "report", PLACE(report), "FILE",
              "write a page for a browser: figures, clusters, and pairs side by side"),
     CLI_TEXT(0, "clusters", PLACE(clusters), "FILE",
-             "write JSON lines {\"id\", \"cluster\", \"keep\", \"number\", \"cluster_number\"}, one for each document"),
+             "write which cluster each document is in, one JSON line each: {\"id\", \"cluster\", \"keep\", \"number\", "
+             "\"cluster_number\"}"),
     CLI_TEXT(0, "pairs", PLACE(pairs), "FILE",
              "write the pairs that are alike as JSON lines {\"id1\", \"id2\", \"similarity\", \"distance\", "
              "\"number1\", \"number2\"}"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh delete: documents out of a collection, by their ids, all of them in one commit. */
+/* nigh delete: deletes documents of a collection by their ids, all of them in one commit. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh eval: how well signatures stand for documents.  What is measured is the second word; each has its eval_*.c. */
+/*
+ * nigh eval: measures how well signatures and searches work. The second word says what is measured; each has its own
+ * eval_*.c.
+ */
 #include "common.h"
 #include "evaluator.h"
 
@@ -16,7 +19,7 @@ static const struct cli_command *const subcommands[] = {
 
 const struct cli_command cmd_eval = {
     .name = "eval",
-    .summary = "measure how well signatures stand for documents",
+    .summary = "measure how well signatures and searches work on your documents",
     .description = description,
     .values_size = sizeof(struct cli_common),
     .run = cli_subcommand_choose,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh export: the signatures back into a file, every document one row, in document order. */
+/* nigh export: writes the signatures to a file, one row for each document, in the order of the documents. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

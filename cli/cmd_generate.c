@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh generate: signatures that look like those of a real collection, for
- * trying things out and for measuring.  The same options give the same bytes
- * everywhere.
+ * nigh generate: makes signatures that look like those of a real collection, for trying
+ * things out and for measuring. The same options give the same bytes on every machine.
  */
 #include <stdlib.h>
 
@@ -29,9 +28,8 @@ static const struct cli_option options[] = {
                "the documents of the collection, such as 60000 or 10M"),
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, NIGH_MAX_WIDTH_BITS, "1024", "the width of the signatures"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "which collection: another seed, another one"),
-    CLI_NUMBER(
-        0, "queries", PLACE(queries), "N", 0, MAX_DOCUMENTS, NULL,
-        "write N documents that the collection of these options does not have, for use as queries, instead of its own"),
+    CLI_NUMBER(0, "queries", PLACE(queries), "N", 0, MAX_DOCUMENTS, NULL,
+               "write N queries instead: documents that the collection of these options does not have"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_write_formats, "auto",
                "the format to write; auto goes by the ending of FILE, and is hex for '-'"),
     CLI_END,

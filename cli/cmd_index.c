@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index: all inputs go into one writer and one commit, so a command that
- * fails at its last row has changed nothing.  Whether the inputs are documents
- * or signatures is found by looking; the two ways are index_documents.c and
- * index_signatures.c.  Lists, tables and graphs of what is there then come after it (index_lists.c,
- * index_tables.c, index_graph.c).
+ * nigh index: all inputs go through one writer into one commit, so a command that fails at its last
+ * row has changed nothing. Whether the inputs are documents or signatures is found by looking at
+ * them; index_documents.c and index_signatures.c handle the two kinds. Afterwards lists, tables and
+ * graphs are made (index_lists.c, index_tables.c, index_graph.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +17,11 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto", "the format of the inputs"),
     CLI_TEXT(0, "ids", PLACE(ids), "FILE", "for signatures: read the ids from FILE, one a line; for one INPUT"),
     CLI_TEXT(0, "binarise", PLACE(binarise), "HOW",
-             "for floats in .npy, such as embeddings: make one bit of each column, 1 if the value is above 0 (sign), "
+             "for floats (embeddings): make one bit a column, 1 if the value is above 0 (sign), "
              "above the mean or median of the column, or above the numbers in an .npy FILE; the collection keeps these "
              "thresholds"),
     CLI_TEXT(0, "threshold", PLACE(threshold), "T",
-             "with --scheme minhash, for a new collection: keep texts and keys, so that 'nigh against' verifies "
+             "with --scheme minhash: keep texts and keys, for a new collection, so that 'nigh against' verifies "
              "near-copies with a Jaccard index of T or more (default 0.8; 0: keep only bits)"),
     CLI_NUMBER(0, "snippet", PLACE(snippet), "BYTES", 0, 65536, "200",
                "for documents: keep this much of the beginning, to show it in answers"),
@@ -77,7 +76,7 @@ static const char *const usage[] = {
 
 static const char *const description[] = {
     "Makes the collection, or adds to it if it exists. INPUT is documents: files, folders with everything in them, tar "
-    "and zip archives, also compressed (gz, zst, xz, bz2); as plain text, JSON lines, HTML, WARC, WET or TREC. Or it "
+    "and zip archives, also compressed (gz, zst, xz, bz2); as plain text, JSON, CSV, HTML, WARC, WET or TREC. Or it "
     "is signatures: .npy (uint8, rows by bytes; or floats, with --binarise), .u8bin, raw rows (with --bits), lines of "
     "hex digits (\"ID<TAB>hex\" or \"hex\"), or a TopSig .sig file. '-' is standard input. The format is recognised; "
     "--format overrides it.",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh info: what a collection holds, from its headers alone, or what a model has
- * learned.  A collection is a folder, a model and chunks are files, which begin with different bytes; of a folder that
- * is a term signature file it is told what that holds.
+ * nigh info: what a collection holds, from its headers alone, or what a model has learned. A collection is a folder; a
+ * model and a file of chunks are files, which begin with different bytes. For a folder that is a term signature file,
+ * it shows what that holds.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -38,7 +38,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "top", offsetof(struct info_values, top), "N", 0, UINT32_MAX, "20",
                "show the N features of a model that count most; for a model in a collection only if given"),
     CLI_FLAG(0, "plot", offsetof(struct info_values, plot),
-             "also draw how far documents of a collection are from each other, which reads its signatures"),
+             "also draw how far apart documents are, which reads the signatures of the collection"),
     CLI_NUMBER(0, "sample", offsetof(struct info_values, sample), "N", 2, CLI_PLOT_SAMPLE_MOST, "256",
                "with --plot: look at N documents, drawn at random"),
     CLI_NUMBER(0, "sample-seed", offsetof(struct info_values, sample_seed), "N", 0, NIGH_ALL_64, "0",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands for the build and for packagers, which people need not see: manual
- * pages, completions, and the names of the commands to make them for.
+ * Commands for the build and for packagers, which users need not see: manual pages,
+ * completions, and the names of the commands that have them.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh merge: the segments of a collection become one, and what was deleted is gone. */
+/* nigh merge: merges the segments of a collection into one, without the deleted documents. */
 #include "common.h"
 
 struct merge_values {

@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "jsonl", "the form of the answer"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N pairs"),
     CLI_NUMBER(0, "copies", PLACE(copies), "N", 1, UINT32_MAX, "1000",
-               "if more than N signatures are equal, list only the pairs with the first"),
+               "list only the pairs with the first of more than N equal signatures"),
     CLI_AMONG_OPTIONS(PLACE(among), PLACE(where)),
     CLI_FLAG(0, "numbers", PLACE(numbers), "call documents by their number, from 0, not by their id"),
     CLI_SCHEME_OPTION(PLACE(scheme), PLACE(model)),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh plan: what each way to find near-copies takes, before it is used.  The
- * library predicts; this measures the constants for it and shows the table.  With
- * --measure, plan_measure.c holds the predictions against what they are about.
+ * nigh plan: predicts what each way to find near-copies costs. The library predicts; this
+ * file measures the constants for it and shows the table. With --measure, plan_measure.c
+ * compares the predictions with what really happens.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh search: queries come in, a batch at a time, from files of documents or of
- * signatures, as text, or by the id of a stored document; each batch is one call of nigh_search, so that it reads the
- * collection once; answers go out before the next batch is read.
+ * nigh search: reads queries, a batch at a time, from files of documents or of signatures, as text, or by the id of a
+ * stored document. Each batch is one call of nigh_search(), so the collection is read once for all of it. Its answers
+ * are written before the next batch is read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -652,6 +652,15 @@ static int search_reported(struct searcher *searcher) {
     return cli_search_page_close(searcher->job, &searcher->page, searcher->worth, code);
 }
 
+/* A query of several words that names no file was meant as a text.  An exit code. */
+static int look_for_texts(struct cli_job *job, size_t members) {
+    for (size_t i = members; i < job->operand_count; i++)
+        if (strchr(job->operands[i], ' ') != NULL && access(job->operands[i], F_OK) != 0)
+            return cli_usage(job->command, "there is no file '%s'; to search for a text, give --text '%s'",
+                             job->operands[i], job->operands[i]);
+    return CLI_DONE;
+}
+
 static int run(struct cli_job *job) {
     const struct cli_search_values *values = job->values;
     struct searcher searcher = {.job = job, .values = values, .below = NIGH_ALL};
@@ -662,6 +671,7 @@ static int run(struct cli_job *job) {
     searcher.members = cli_search_count_collections(job);
     if (job->operand_count == searcher.members && values->ids.count == 0 && values->texts.count == 0)
         return cli_usage(job->command, "no QUERY given, and no --text or --id");
+    if (look_for_texts(job, searcher.members) != CLI_DONE) return CLI_ERROR;
     if (!cli_source_paths_fit(job, searcher.members) || !cli_reading_fits(job, &values->reading)) return CLI_ERROR;
     if (!cli_search_values_set(job, values, &searcher.options)) return CLI_ERROR;
     open_options.verify = values->verify;

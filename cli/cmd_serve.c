@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh serve: collections behind HTTP.  What it does is in server/; this says it in options. */
+/* nigh serve: the options of the HTTP server, which is in server/. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -33,12 +33,12 @@ static const struct cli_option options[] = {
              "ask for a token: one a line, with 'read' and 'collections=NAME,NAME' to limit it"),
     CLI_FLAG(0, "read-only", PLACE(read_only), "nothing can be added or deleted"),
     CLI_NUMBER('r', "radius", PLACE(radius), "BITS", 0, NIGH_MAX_WIDTH_BITS, NULL,
-               "signatures match in find-or-add and against if they differ in at most this many bits"),
+               "signatures within BITS bits match, in find-or-add and against"),
     CLI_TEXT(0, "log", PLACE(log), "FILE",
              "append a line of JSON for each request, without users' texts; '-' is stdout"),
     CLI_LIST(0, "host", PLACE(hosts), "NAME", "answer to this Host too, as behind a proxy"),
     CLI_LIST(0, "origin", PLACE(origins), "ORIGIN", "let pages of this origin use the API (https://example.org)"),
-    CLI_FLAG(0, "without-token", PLACE(without_token), "ask for no token even though other machines can connect"),
+    CLI_FLAG(0, "without-token", PLACE(without_token), "ask for no token, even if other machines can connect"),
     CLI_NUMBER(0, "visible", PLACE(visible), "MS", 0, 3600000, "1000",
                "searches find what find-or-add added within this time; it is on the disk before it is answered"),
     CLI_NUMBER(0, "hold", PLACE(hold), "SECONDS", 0, LONGEST_SECONDS, "10",

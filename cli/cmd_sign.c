@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh sign: documents in, signatures out, in the order of the input whatever
- * the threads.  With --make-vocabulary only the words are counted.
+ * nigh sign: turns documents into signatures, in the order of the input for any number of
+ * threads. With --make-vocabulary it only counts words.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh terms: which documents may have all of these words.  Making a term
- * signature file, asking it, and looking at it are commands inside this one, so
- * that `nigh index` and `nigh search` stay with signatures of whole documents;
- * each has a file of its own but for `check`, which is short.
+ * nigh terms: finds documents by their words. Making, searching and describing a term
+ * signature file are commands inside this one, because `nigh index` and `nigh search` are
+ * about signatures of whole documents. Each has a file of its own, except `check`, which
+ * is short.
  */
 #include "check_command.h"
 #include "common.h"
@@ -44,7 +44,7 @@ static const struct cli_command cmd_terms_check = {
 /* ------------------------------------------------------------------- terms -- */
 
 static const char *const description[] = {
-    "Tells which documents may have all of some words, from a file much smaller than the text. A document that has the "
+    "Finds the documents that have all of some words, from a file much smaller than the text. A document that has the "
     "words is always found; some documents are found that do not have them, about as many as the file was made for.",
     NULL,
 };
@@ -60,7 +60,7 @@ static const struct cli_command *const subcommands[] = {&cmd_terms_index, &cmd_t
 
 const struct cli_command cmd_terms = {
     .name = "terms",
-    .summary = "find the documents that may have all of some words",
+    .summary = "find documents by their words, in a file much smaller than the text",
     .description = description,
     .examples = examples,
     .values_size = sizeof(struct cli_common),

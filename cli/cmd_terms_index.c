@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh terms index: makes a term signature file, or adds to it.  One that is there
- * says itself how it was made; what is asked for otherwise the library refuses before
- * a document is read.
+ * nigh terms index: makes a term signature file, or adds to it. An existing file says how
+ * it was made; the library refuses other options before it reads a document.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +42,17 @@ _Static_assert(NIGH_FILTER_AUTO == 0 && NIGH_FILTER_HYBRID == 1 && NIGH_FILTER_B
 static const struct cli_option options[] = {
     CLI_CHOICE(0, "method", PLACE(method), "METHOD", method_names, "auto",
                "how a word becomes bits; auto is the method of FILE, and hybrid for a new one"),
-    CLI_TEXT(
-        0, "false-positives", PLACE(false_positives), "SHARE",
-        "the share of the blocks without a word that may seem to have it; the size follows from it (default 0.01)"),
+    CLI_TEXT(0, "false-positives", PLACE(false_positives), "SHARE",
+             "errors allowed: the share of the blocks without a word that may seem to have it; the size follows from "
+             "it (default 0.01)"),
     CLI_TEXT(0, "bits-per-term", PLACE(bits_per_term), "X",
              "instead: X bits for each word of a block, at most 64; the error follows from it"),
     CLI_NUMBER(0, "block", PLACE(block), "N", 1, 1000000, NULL,
                "the largest number of different words in a block (default 400)"),
-    CLI_CHOICE_OR_FILE(
-        0, "goal", PLACE(goal), PLACE(query_log), "GOAL", goal_names, "frequency",
-        "for which words a new FILE should err least: each word counts as often as blocks have it, or all words count "
-        "equally, or each counts as often as the queries in a file have it, one query a line"),
+    CLI_CHOICE_OR_FILE(0, "goal", PLACE(goal), PLACE(query_log), "GOAL", goal_names, "frequency",
+                       "the words for which a new FILE should err least: each word counts as often as blocks have it, "
+                       "or all words count "
+                       "equally, or each counts as often as the queries in a file have it, one query a line"),
     CLI_NUMBER(0, "hashes", PLACE(hashes), "K", 1, 32, NULL,
                "bits that a word sets (default: chosen from the documents)"),
     CLI_NUMBER(0, "theta", PLACE(theta), "N", 1, UINT32_MAX, NULL,
@@ -61,7 +60,7 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "frequent-hashes", PLACE(frequent_hashes), "K", 1, 32, NULL,
                "for hybrid: bits that such a word sets (default: chosen)"),
     CLI_TEXT(0, "language", PLACE(signing.language), "LANGUAGE",
-             "for stop words and stemming: en, de, fr, ... or none (default en)"),
+             "the language, for stop words and stemming: en, de, fr, ... or none (default en)"),
     CLI_CHOICE(0, "stemming", PLACE(signing.stemming), "WHEN", cli_switch_names, "auto",
                "reduce words to their stems, so that one form finds the others; auto is on"),
     CLI_CHOICE(0, "stop-words", PLACE(signing.stop_words), "WHEN", cli_switch_names, "auto",

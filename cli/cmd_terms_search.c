@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh terms search: asks a term signature file, for the words on the command line or
- * for every line of a file.  A line that cannot be asked (nothing but stop words) is
- * said and passed over, as grep does with a file it cannot read; the exit code tells.
+ * nigh terms search: searches a term signature file for the words on the command line, or
+ * for each line of a file. A line without a word to search for (only stop words, for
+ * example) is reported and skipped, as grep does with a file it cannot read; the exit code
+ * says so.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -42,10 +43,10 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "queries", PLACE(queries), "FILE", "run the queries in FILE, one a line"),
     CLI_NUMBER(0, "limit", PLACE(limit), "N", 1, NIGH_ALL_64, NULL, "stop after N documents"),
     CLI_TEXT(0, "source-root", PLACE(source_root), "FOLDER",
-             "with --verify: read documents again only below FOLDER; '/' is everywhere (default: the current folder, "
+             "with --verify: read only below FOLDER; '/' is everywhere (default: the current folder, "
              "and the folder of FILE)"),
     CLI_FLAG(0, "follow", PLACE(reading.follow),
-             "with --verify: follow symbolic links in folders that were indexed with --follow"),
+             "with --verify: follow symbolic links, in folders that were indexed with --follow"),
     CLI_LIMIT_OPTIONS(PLACE(reading)),
     CLI_CHOICE(0, "output", PLACE(output), "FORM", output_names, "auto",
                "the form of the answer; auto is a table on a terminal, otherwise ids for one query, tsv for several"),
@@ -449,7 +450,7 @@ static int run(struct cli_job *job) {
 
 const struct cli_command cmd_terms_search = {
     .name = "terms search",
-    .summary = "the documents that may have all of some words",
+    .summary = "find the documents that have certain words",
     .usage = usage,
     .description = description,
     .details = details,

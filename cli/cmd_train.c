@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh train: labelled documents in, a model out that signs documents so that those
- * with one label come near each other.  Ctrl-C while it reads ends it; while it learns
- * it is the wish to have the best so far, which is written like any other model.
+ * nigh train: learns from labelled documents a model that gives documents with the same
+ * label signatures near each other. Ctrl-C during reading ends the command; during
+ * learning it ends learning, and the best model so far is written.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +61,11 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "bits", PLACE(bits), "N", 1, 1024, "32", "the width of the signatures"),
     CLI_LABEL_OPTIONS(PLACE(reading)),
     CLI_NUMBER(0, "max-features", PLACE(max_features), "N", 1, UINT64_C(1) << 24, "10000",
-               "learn from the N features that tell the labels apart best, by chi-squared"),
+               "learn from the N most telling features, by chi-squared"),
     CLI_NUMBER(0, "min-documents", PLACE(min_documents), "N", 1, UINT32_MAX, "3",
                "leave out features of fewer than N documents"),
-    CLI_NUMBER(0, "iterations", PLACE(iterations), "N", 1, 1000000, "60", "of codewords and s3h: at most N"),
+    CLI_NUMBER(0, "iterations", PLACE(iterations), "N", 1, 1000000, "60",
+               "of codewords and s3h: learn in at most N rounds"),
     CLI_NUMBER(0, "pairs-alike", PLACE(pairs_alike), "N", 1, UINT32_MAX, "40000",
                "of s3h and ssh: draw N pairs of documents that share a label"),
     CLI_NUMBER(0, "pairs-different", PLACE(pairs_different), "N", 1, UINT32_MAX, "80000",
@@ -86,14 +87,14 @@ static const struct cli_option options[] = {
                "of s3h: --l2 in the scale of the paper's objective, by default its 0.5; auto: with --as-paper"),
     CLI_NUMBER(0, "anchors", PLACE(anchors), "P", 2, 32000, "500", "for klsh: documents that others are compared with"),
     CLI_NUMBER(0, "anchor-sample", PLACE(anchor_sample), "T", 1, 32000, NULL,
-               "for klsh: how many of these make a bit (default 50, or half of them where there are no more)"),
+               "for klsh: how many of these make a bit (default 50, or half of them if there are fewer)"),
     CLI_TEXT(0, "kernel-width", PLACE(kernel_width), "X",
              "for klsh: delta squared of its kernel exp(-|x - y|^2 / delta^2), from 0.001 to 1000000 (default 0.5)"),
     CLI_TEXT(
         0, "features", PLACE(features), "KIND",
         "what is learned of: words, ngrams:N (N words in a row) or chars:N (N characters in a row) (default words)"),
     CLI_TEXT(0, "language", PLACE(language), "LANGUAGE",
-             "for stop words and stemming: en, de, fr, ... or none (default en)"),
+             "the language, for stop words and stemming: en, de, fr, ... or none (default en)"),
     CLI_CHOICE(0, "stemming", PLACE(stemming), "WHEN", cli_switch_names, "auto",
                "reduce words to their stems; auto: for words, not for ngrams and chars"),
     CLI_CHOICE(0, "stop-words", PLACE(stop_words), "WHEN", cli_switch_names, "auto",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh tune: finds the fastest way to search a collection that is good enough, by measuring,
- * and makes it what 'nigh search' does.
+ * nigh tune: measures which is the fastest way to search a collection that is good enough,
+ * and stores it there for 'nigh search'.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,8 @@ static const struct cli_option options[] = {
     CLI_NUMBER(0, "sample", PLACE(sample), "N", MIN_QUERIES, 10000000, "1000",
                "measure with N documents, each left out of its own answer; with --queries, at most the first N"),
     CLI_TEXT(0, "queries", PLACE(queries), "FILE",
-             "measure with the documents or signatures of FILE instead; the tuning is then for queries of that kind"),
+             "measure with the queries in FILE instead, documents or signatures; the tuning is then for queries of "
+             "that kind"),
     CLI_CHOICE(0, "format", PLACE(format), "FORMAT", cli_input_formats, "auto",
                "the format of --queries; lines: a text a line"),
     CLI_NUMBER(0, "seed", PLACE(seed), "N", 0, NIGH_ALL_64, "1", "another seed, another sample"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands there are, and those inside a command: `nigh eval nearest` has a
- * table, a help text and a manual page of its own, and its name is "eval nearest".
+ * All commands, and the commands inside a command: `nigh eval nearest` has a table, a help
+ * text and a manual page of its own, and its name is "eval nearest".
  */
 #include "command.h"
 

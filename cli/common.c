@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "help.h"
 #include "signals.h"
@@ -214,6 +215,16 @@ void cli_error_format(const nigh_error *error, char *line, size_t capacity) {
     if (hint != NULL && length < capacity) (void)snprintf(line + length, capacity - length, "%s", hint);
 }
 
+/* A collection whose name was given without its ending. */
+static void suggest_ending(const nigh_error *error, char *line, size_t capacity) {
+    char name[sizeof error->file + sizeof ".nigh"];
+    const size_t length = strlen(line);
+    if (error->status != NIGH_ENOTFOUND || error->file[0] == '\0') return;
+    (void)snprintf(name, sizeof name, "%s.nigh", error->file);
+    if (access(error->file, F_OK) != 0 && access(name, F_OK) == 0)
+        (void)snprintf(line + length, capacity - length, "; did you mean '%s'?", name);
+}
+
 int cli_fail(struct cli_job *job) {
     char line[1024];
     if (cli_interrupted() != 0) {
@@ -225,6 +236,7 @@ int cli_fail(struct cli_job *job) {
         return job->out->error == EPIPE ? CLI_DONE : CLI_ERROR;
     }
     cli_error_format(&job->error, line, sizeof line);
+    suggest_ending(&job->error, line, sizeof line);
     cli_error(job, "%s", line);
     return CLI_ERROR;
 }

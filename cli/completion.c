@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion for bash and zsh, from the tables that the parser uses.  The bash
- * script needs nothing but bash: no helper package has to be there.
+ * Completion for bash and zsh, from the tables that the parser uses. The bash script needs
+ * nothing but bash, no helper package.
  */
 #include "completion.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh dedup of more documents than the memory has room for: in stages, whose files are in a folder that is made for it
- * and removed afterwards.  What comes out is the same.
+ * nigh dedup of more documents than fit the memory: it works in stages, with their files in a folder that is made for
+ * them and removed afterwards. The output is the same.
  */
 #ifndef NIGH_CLI_DEDUP_LARGE_H
 #define NIGH_CLI_DEDUP_LARGE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each stage of a plan needs.  How many documents there are is estimated from the first ones; bytes a document
- * are those of the files' records, and of candidates, which nobody knows before, as if 3 documents in 10 were some.
- * A task sorts in memory up to --memory, and never needs more than what it sorts.
+ * What each stage of a plan needs. The number of documents is estimated from the first ones. Bytes for each
+ * document follow from the records of the files. The number of candidates is not known before; 3 documents in 10
+ * are assumed. A task sorts in memory up to --memory, and never needs more than what it sorts.
  */
 #include <stdio.h>
 

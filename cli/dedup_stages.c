@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh dedup --work DIR.  The plan keeps the command line it was made by, so that a task needs to be told nothing but
- * the directory, the stage and the shard; what may differ from machine to machine (memory, temporary files, threads)
- * is said anew.
+ * nigh dedup --work DIR. The plan keeps the command line that made it, so a task is only told the directory, the
+ * stage and the shard, and what may differ between machines: memory, temporary files, threads.
  */
 #include "dedup_stages.h"
 

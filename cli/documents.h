@@ -127,7 +127,7 @@ extern const char *const cli_split_names[];
     CLI_TEXT(0, "label-key", (at) + offsetof(struct cli_reading, label_key), "KEY", \
              "for JSON and CSV: where the label is, a text or a number, or a list of them (default label)"), \
     CLI_TEXT(0, "part-key", (at) + offsetof(struct cli_reading, part_key), "KEY", \
-             "for JSON and CSV: the key that says what a document is for; only those with \"train\" are learned from")
+             "for JSON and CSV: learn only where KEY says \"train\"")
 
 /* Of commands that take a collection, which knows its scheme. */
 #define CLI_SCHEME_OPTION(place_of_scheme, place_of_model) \
@@ -141,7 +141,7 @@ extern const char *const cli_split_names[];
              by_default)
 #define CLI_LANGUAGE_OPTIONS(at) \
     CLI_TEXT(0, "language", (at) + offsetof(struct cli_signing, language), "LANGUAGE", \
-             "for stop words and stemming: en, de, fr, ... or none (default en)"), \
+             "the language, for stop words and stemming: en, de, fr, ... or none (default en)"), \
     CLI_CHOICE(0, "stemming", (at) + offsetof(struct cli_signing, stemming), "WHEN", cli_switch_names, "auto", \
                "reduce words to their stems; auto: for words, not for ngrams and chars"), \
     CLI_CHOICE(0, "stop-words", (at) + offsetof(struct cli_signing, stop_words), "WHEN", cli_switch_names, "auto", \
@@ -156,8 +156,7 @@ extern const char *const cli_split_names[];
 #define CLI_SEED_OPTION(at) \
     CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), CLI_NUMBER_OR_RANDOM, 0, \
                NIGH_ALL_64, NULL, \
-               "seed of the hashes (default 0); random: a secret one, against which nobody can craft texts; kept in " \
-               "the collection and shown by --stats")
+               "seed of the hashes (default 0); random: a secret one, against which nobody can craft texts; --stats shows it, and a collection keeps it")
 
 /* How a text as a whole becomes a signature, but for the hashes. */
 #define CLI_SCHEME_OPTIONS(at) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh eval duplicates: what each way of finding near-copies finds of them. */
+/* nigh eval duplicates: how many of the near-copies each method finds. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct duplicates_values {
 
 static const struct cli_option options[] = {
     CLI_TEXT(0, "threshold", PLACE(threshold), "X",
-             "texts are near-copies where their sets of features have a Jaccard index of X or more (default 0.8)"),
+             "texts are near-copies if their sets of features have a Jaccard index of X or more (default 0.8)"),
     CLI_TEXT(0, "labels", PLACE(labels), "FILE",
              "also show which of these pairs 'nigh dedup' finds, lines ID<TAB>ID<TAB>JACCARD"),
     CLI_TEXT(0, "temporary", PLACE(temporary), "DIR", "the folder for temporary files (default $TMPDIR, else /tmp)"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh eval nearest: how near what a search finds comes to what there is, and how long
- * it takes, for one setting after the other.  The truth is found by the scan, once, and
+ * nigh eval nearest: for one setting after the other, how near the answers of a search are
+ * to the true nearest, and how long it takes. The truth is found once, by the scan, and
  * kept in a file beside the collection.
  */
 #include <stdarg.h>
@@ -54,13 +54,13 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "breadth", PLACE(breadth), "LIST",
              "for slices: measure each of these breadths, such as 0,1,3 or 0-4 (default: that of 'nigh search')"),
     CLI_TEXT(0, "admit", PLACE(admit), "LIST",
-             "for slices: with each of these; lists beyond so many bits count only what was seen before"),
+             "for slices: measure each of these limits; in lists beyond it, count only documents seen before"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, UINT32_MAX - 1, NULL,
-               "compare the N most promising of what lists or sketches showed (default: that of 'nigh search')"),
+               "compare the N most promising documents, by lists or sketches (default: that of 'nigh search')"),
     CLI_TEXT(0, "effort", PLACE(effort), "LIST",
              "for the graph: measure each of these efforts, such as 50,100,400 (default: that of 'nigh search')"),
     CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, UINT32_MAX - 1, NULL,
-               "for the graph: end after N steps that brought nothing nearer (default: that of 'nigh search')"),
+               "for the graph: end after N steps without a gain (default: that of 'nigh search')"),
     CLI_NUMBER(0, "slices", PLACE(slices), "N", 1, 16384, NULL, "for slices: use the first N slices only"),
     CLI_CHOICE(0, "probe", PLACE(probe), "WAY", probe_names, "auto",
                "for slices: which lists to read, all up to the breadth or the likeliest"),
@@ -128,6 +128,7 @@ struct nearest {
     nigh_eval_truth *truth;
     struct setting settings[MAX_SETTINGS];
     size_t setting_count;
+    nigh_eval_ring rings[NIGH_MAX_SLICE_WIDTH + 1]; /* of --rings */
 };
 
 static void out_of_memory(struct cli_job *job) { cli_set_error(job, NIGH_ENOMEM, "", "out of memory"); }
@@ -401,17 +402,16 @@ static void show_ring(struct cli_sink *out, enum cli_eval_output output, uint32_
 
 static bool show_rings(struct nearest *nearest) {
     const uint32_t breadth = (uint32_t)nearest->values->rings.value;
-    nigh_eval_ring rings[NIGH_MAX_SLICE_WIDTH + 1];
     struct cli_job *job = nearest->job;
     if (nigh_eval_rings_measure(nearest->collection, nearest->queries, nearest->count, nearest->truth_options.k,
-                                breadth, &job->progress.report, rings, &job->error) != NIGH_OK)
+                                breadth, &job->progress.report, nearest->rings, &job->error) != NIGH_OK)
         return false;
     cli_progress_clear(&job->progress);
     if (nearest->values->base.output == CLI_EVAL_TABLE)
         cli_sink_text(job->out, "\n ring        lists     postings      seen  determined  certain  pessimistic     "
                                 "distance        score\n");
     for (uint32_t b = 0; b <= breadth; b++)
-        show_ring(job->out, (enum cli_eval_output)nearest->values->base.output, b, &rings[b]);
+        show_ring(job->out, (enum cli_eval_output)nearest->values->base.output, b, &nearest->rings[b]);
     return true;
 }
 
@@ -485,6 +485,85 @@ static void put_settings(struct cli_sink *page, const struct nearest *nearest) {
                   "thread.</p>\n");
 }
 
+/* Of the signatures seen, how many a rule compares: a line for each rule. */
+static const char *ring_rule(const void *from, size_t line) {
+    static const char *const names[] = {"by the papers' pessimistic distances", "by distance", "by score"};
+    (void)from;
+    return names[line];
+}
+
+static bool ring_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct nearest *nearest = from;
+    if (index > nearest->values->rings.value) return false;
+    const nigh_eval_ring *ring = &nearest->rings[index];
+    *out = (struct cli_chart_point){(double)index, line == 0   ? ring->by_pessimistic
+                                                   : line == 1 ? ring->by_distance
+                                                               : ring->by_score};
+    return true;
+}
+
+static const char *ring_share(const void *from, size_t line) {
+    static const char *const names[] = {"signatures seen", "queries whose answer was seen in every slice",
+                                        "queries whose answer is certain"};
+    (void)from;
+    return names[line];
+}
+
+static bool ring_share_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    const struct nearest *nearest = from;
+    if (index > nearest->values->rings.value) return false;
+    const nigh_eval_ring *ring = &nearest->rings[index];
+    *out = (struct cli_chart_point){(double)index, line == 0   ? ring->seen
+                                                   : line == 1 ? ring->determined
+                                                               : ring->certain};
+    return true;
+}
+
+static void put_ring_rows(struct cli_sink *page, const struct nearest *nearest) {
+    static const char *const columns[] = {
+        "#ring", "#lists", "seen", "seen in every slice", "certain", "#pessimistic", "#distance", "#score", NULL};
+    cli_page_table(page, columns);
+    for (uint32_t b = 0; b <= nearest->values->rings.value; b++) {
+        const nigh_eval_ring *ring = &nearest->rings[b];
+        cli_sink_text(page, "<tr>");
+        cli_page_number(page, "%u", b);
+        cli_page_number(page, "%s", cli_digits((uint64_t)ring->lists).text);
+        cli_page_bar(page, ring->seen);
+        cli_page_bar(page, ring->determined);
+        cli_page_bar(page, ring->certain);
+        cli_page_number(page, "%.1f", ring->by_pessimistic);
+        cli_page_number(page, "%.1f", ring->by_distance);
+        cli_page_number(page, "%.1f", ring->by_score);
+        cli_sink_text(page, "</tr>\n");
+    }
+    cli_page_table_end(page);
+}
+
+static void put_rings(struct cli_sink *page, const struct nearest *nearest) {
+    const struct cli_chart charts[] = {{.heading = "What the lists show by ring",
+                                        .below = "bits from the query's slices",
+                                        .up = CLI_CHART_SHARE,
+                                        .lines = 3,
+                                        .from = nearest,
+                                        .name = ring_share,
+                                        .point = ring_share_point},
+                                       {.heading = "Signatures that would be compared",
+                                        .below = "bits from the query's slices",
+                                        .up = CLI_CHART_POWERS,
+                                        .lines = 3,
+                                        .from = nearest,
+                                        .name = ring_rule,
+                                        .point = ring_point}};
+    cli_sink_text(page, "<h2>Ring by ring</h2>\n" CLI_CHARTS_BEGIN);
+    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
+    cli_sink_text(page, CLI_CHARTS_END);
+    put_ring_rows(page, nearest);
+    cli_sink_text(page, "<p class=\"hint\">Means over the queries. A ring has the lists of all slices that differ in "
+                        "so many bits from a slice of the query. The last three columns say how many of the "
+                        "signatures seen would be compared, by the papers' pessimistic distances and by our "
+                        "rules.</p>\n");
+}
+
 static int write_page(struct nearest *nearest) {
     const struct cli_chart charts[] = {{.heading = "Recall by the time of a query",
                                         .below = "median time",
@@ -514,6 +593,7 @@ static int write_page(struct nearest *nearest) {
     for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) cli_page_chart(page, &charts[i]);
     cli_sink_text(page, CLI_CHARTS_END);
     put_settings(page, nearest);
+    if (nearest->values->rings.given) put_rings(page, nearest);
     return cli_eval_close_page(nearest->evaluator, page);
 }
 
@@ -549,7 +629,7 @@ static int run_nearest(struct nearest *nearest) {
     const bool asked = nearest->values->queries == NULL ? sample_queries(nearest) : read_queries(nearest);
     if (!asked) return cli_fail(job);
     if (nearest->count == 0) {
-        cli_error(job, "there is nothing to ask");
+        cli_error(job, "there are no queries");
         return CLI_NOTHING;
     }
     if (!find_truth(nearest) || !measure_settings(nearest)) return cli_fail(job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh eval psm: what the weights of bits are worth for finding near-copies. */
+/* nigh eval psm: how much the weights of bits help to find near-copies. */
 #include <math.h>
 #include <stdio.h>
 

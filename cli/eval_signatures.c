@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nigh eval signatures: distances of signatures against what the texts have in common. */
+/* nigh eval signatures: compares distances of signatures with what the texts have in common. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh eval terms: how often filters of words err, kind by kind and by bits a word, what
- * queries find in them, and how large they are beside an inverted index.
+ * nigh eval terms: how often filters of words err, for each kind and number of bits a
+ * word; what queries find in them; and how large they are beside an inverted index.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands of `nigh eval` have in common: their options are checked, their
- * inputs opened and, of those that want it, read and signed; then they measure.
+ * What the commands of `nigh eval` have in common: checking options, opening inputs and,
+ * for those that need it, reading and signing them. Then each measures.
  */
 #include "evaluator.h"
 

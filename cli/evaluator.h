@@ -48,7 +48,7 @@ struct eval_values {
 #define EVAL_INPUT_OPTIONS \
     CLI_LIST(0, "data", EVAL_PLACE(data), "DIR", "the same as DIR among the inputs; may be given more than once"), \
     CLI_NUMBER(0, "memory", EVAL_PLACE(memory), "BYTES", 1048576, UINT64_C(1) << 44, "4G", \
-               "give up where documents and features take more"), \
+               "give up if documents and features take more memory"), \
     CLI_CHOICE(0, "format", EVAL_PLACE(format), "FORMAT", cli_text_formats, "auto", "the format of the inputs"), \
     CLI_READING_OPTIONS(EVAL_PLACE(reading))
 

@@ -183,19 +183,42 @@ void cli_help_command(struct cli_sink *out, const struct cli_command *command) {
 #define SHORT_WIDTH 80u
 #define SHORT_EXAMPLES 3u
 
-/* Where a text ends whose first words say for what it is ("with --stream: ..."). */
+/* Where the first of `ends` is that leaves something to read before it. */
 static size_t first_end(const char *text, const char *ends) {
-    const size_t opening = 20;
+    const size_t opening = 12;
     size_t length = strcspn(text, ends);
     while (length < opening && text[length] != '\0') length += 1 + strcspn(text + length + 1, ends);
     return length;
 }
 
-/* What stands before the details; where that does not fit into the line, its beginning, which is seen to be one. */
+/* The length of words that only say when an option matters, such as "with --stream:". */
+static size_t condition_length(const char *text) {
+    static const char *const colon_ends[] = {"for ", "with ", "of "};
+    for (size_t i = 0; i < sizeof colon_ends / sizeof colon_ends[0]; i++)
+        if (strncmp(text, colon_ends[i], strlen(colon_ends[i])) == 0) return strcspn(text, ":");
+    return strncmp(text, "if ", 3) == 0 ? strcspn(text, ",") : 0;
+}
+
+/* The first colon before `limit`, else the last comma; 0: neither is there, or what is before it says too little. */
+static size_t clause_end(const char *text, size_t limit) {
+    const size_t opening = 10;
+    size_t comma = 0;
+    for (size_t i = condition_length(text) + opening; i < limit; i++) {
+        if (text[i] == ':') return i;
+        if (text[i] == ',' && text[i + 1] == ' ') comma = i;
+    }
+    return comma;
+}
+
+/* What stands before the details.  If that does not fit, its first clauses, or its beginning and "...". */
 static void short_text(const char *text, char *out, size_t capacity) {
     static const char more[] = "...";
     size_t length = first_end(text, ";(");
-    const bool cut = length >= capacity;
+    bool cut = length >= capacity;
+    if (cut) {
+        length = clause_end(text, capacity);
+        cut = length == 0;
+    }
     if (cut) {
         length = capacity - sizeof more;
         while (length > 0 && text[length] != ' ') length--;
@@ -269,10 +292,11 @@ void cli_help_overview(struct cli_sink *out) {
     heading(&page, "environment:");
     for (size_t i = 0; (variable = cli_variable_at(i)) != NULL; i++) pair_line(&page, variable->name, variable->what);
     cli_sink_text(out, "\n");
-    wrapped(&page,
-            "'-' is standard input or output. Answers go to standard output, everything else to standard error. The "
-            "exit code is 0 when done, 1 when nothing was found, 2 after an error, 3 after one that came when "
-            "documents had been added already.",
-            0, 0);
+    wrapped(
+        &page,
+        "'-' is standard input or output. Answers go to standard output, everything else to standard error. The "
+        "exit code is 0 when done, 1 when nothing was found, 2 after an error, 3 if documents had been added before "
+        "the error.",
+        0, 0);
     cli_sink_text(out, "'nigh COMMAND -h' shows the essentials of a command, 'nigh help COMMAND' all.\n");
 }

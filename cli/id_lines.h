@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids that stand in a file, one a line. */
+/* Reading ids from a file, one a line. */
 #ifndef NIGH_CLI_ID_LINES_H
 #define NIGH_CLI_ID_LINES_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index, columns.  As slice lists they are made once the documents are committed, and
- * can be had later by the same command without an INPUT.  Texts ask in some of the bits only,
- * which columns are for; so where nobody says, a large collection of such texts gets them.
+ * nigh index, columns. Like slice lists, they are made once the documents are committed, or
+ * later by the same command without an INPUT. Texts as queries compare only some of the bits,
+ * which is what columns are good at; so by default a large collection of such texts gets
+ * them.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index, documents.  The library does it; here the options of the tool become its
- * options, and what it tells becomes messages.
+ * nigh index, documents. The library does the work; this file turns the tool's options
+ * into the library's, and what the library reports into messages.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index, graphs.  As slice lists they are made once the documents are committed,
- * and can be had later by the same command without an INPUT.
+ * nigh index, graphs. Like slice lists, they are made once the documents are committed, or
+ * later by the same command without an INPUT.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index, slice lists.  They are made once the documents are committed, from the
- * collection as it then is: whatever happens meanwhile, the documents are safe, and
- * the lists can be had later by the same command without an INPUT.
+ * nigh index, slice lists. They are made once the documents are committed, from the
+ * collection as it is then. Whatever happens meanwhile, the documents are safe, and the
+ * same command without an INPUT makes the lists later.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index, files of signatures.  The writer needs to know the width, which an
- * input tells only once it is open (and a hex file without lines never does); so
- * the writer is opened with the first input that knows.
+ * nigh index, files of signatures. The writer must know the width. An input tells it only
+ * once it is open, and a hex file without lines never does. So the writer is opened with
+ * the first input that knows the width.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index, tables of near-copies.  As slice lists they are made once the documents are
- * committed, and can be had later by the same command without an INPUT.  Signatures of 64 to 128
- * bits are mostly asked for near-copies; so where nobody says, a large collection of them gets
- * permuted tables, by which nothing is missed.
+ * nigh index, tables of near-copies. Like slice lists, they are made once the documents are
+ * committed, or later by the same command without an INPUT. Signatures of 64 to 128 bits are
+ * mostly searched for near-copies, so by default a large collection of them gets permuted
+ * tables, which miss nothing.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh index --binarise: where floats are cut to become bits.  The first indexing settles it, and the collection
- * remembers; who says it again later must say the same.
+ * nigh index --binarise: the thresholds at which floats become bits. The first indexing decides, and the
+ * collection remembers; if later commands give the option again, it must be the same.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same two histograms as the page of `nigh serve` shows (server/overview.c): of any two documents of a sample,
- * which hardly ever have to do with each other, and of each and its nearest in the whole collection, found by comparing
- * all. Where there are near-copies, the second has a hill at the top that the first does not have:
+ * The two histograms that the page of `nigh serve` shows, too (server/overview.c). One has the distances between any
+ * two documents of a sample, which are hardly ever related. The other has the distance of each document of the sample
+ * to its nearest in the whole collection, found by comparing all. If there are near-copies, the second has a hill at
+ * the top that the first does not have:
  *
  *        bits  the nearest of each      any two
  *         0-1  ############       88    #             2

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nigh tool: finds the command and runs it.  What each command does is in
- * its cmd_*.c; everything it needs from the library is in nigh.h, so that
- * whatever the tool can do, any program can.
+ * The nigh tool: finds the command and runs it. Each command has its own cmd_*.c. All that
+ * it needs from the library is in nigh.h, so any program can do what the tool does.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By the table of options, so that no option can be forgotten; see option_words.h. */
+/* Goes by the table of options, so that no option is forgotten; see option_words.h. */
 #include "option_words.h"
 
 #include <stdio.h>

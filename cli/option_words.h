@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options as arguments that give them again: how a plan keeps the command line it was made by. */
+/* Turns parsed options back into arguments: a plan keeps the command line that made it in this form. */
 #ifndef NIGH_CLI_OPTION_WORDS_H
 #define NIGH_CLI_OPTION_WORDS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing answers: a table for people, three forms for programs.  Names may
- * hold any bytes, and each form has its own idea of which would break it.
+ * Writing answers: a table for people, and three forms for programs. Names may hold any
+ * bytes, and each form escapes those that would break it.
  */
 #include "output.h"
 

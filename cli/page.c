@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all pages of the tool have: head and end, texts that are nothing but texts, tables, and a histogram. */
+/* What all pages of the tool have: head and end, escaped texts, tables, and a histogram. */
 #include "page.h"
 
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Charts that can be read on a phone: as wide as one is, so that texts stay their size, with the names of lines above
- * instead of beside them.  Six colours; from the seventh line on these come again, dashed.
+ * Charts that can be read on a phone. They are as wide as its screen, so that texts keep their size, and the names of
+ * lines stand above the chart instead of beside it. There are six colours; from the seventh line on they repeat,
+ * dashed.
  */
 #include "page_chart.h"
 

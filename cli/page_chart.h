@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines and points for the pages of --report: drawn as SVG, each point with its numbers for who points at it. */
+/* Lines and points for the pages of --report, drawn as SVG. Pointing at a point shows its numbers. */
 #ifndef NIGH_CLI_PAGE_CHART_H
 #define NIGH_CLI_PAGE_CHART_H
 

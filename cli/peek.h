@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file descriptor as a stream whose beginning can be looked at before it is
- * read, which is how the kind of standard input is found.
+ * A file descriptor as a stream whose beginning can be looked at before it is read. This
+ * is how the format of standard input is recognised.
  */
 #ifndef NIGH_CLI_PEEK_H
 #define NIGH_CLI_PEEK_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of what a command adds to a collection, such that nothing is added and in no list,
- * whenever the command is killed.  Lists get their names before the commit.  From then until
- * the command has said that all is done, "LIST.pending" says what they are of:
+ * Lists of what a command adds to a collection. Whenever the command is killed, no document is added
+ * without being in a list. Lists get their names before the commit. From then on, until the command is
+ * done, "LIST.pending" says which documents they are about:
  *
  *     write A.tmp and B.tmp, sync     write A.pending, sync     rename both     commit     remove A.pending
  *
- * One file for both, since removing two cannot be done at once.  The next run finds it where one
- * was killed in between.  Where a document of these lists is in the collection, the commit was
- * made, and nobody has been told of the lists: the next ones begin with them.  Where it is not,
- * the run comes to the same documents again.
+ * There is one such file for both lists, because two cannot be removed at once. If a run was killed in
+ * between, the next run finds it. If a document of these lists is in the collection, the commit was made,
+ * but nobody was told of the lists: the next lists begin with them. If it is not, the next run finds the
+ * same documents again.
  */
 #ifndef NIGH_CLI_PENDING_H
 #define NIGH_CLI_PENDING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What paths lead to, and whether outputs get in the way of something; see place.h. */
+/* Where paths lead, and whether an output would overwrite something that is read; see place.h. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "place.h"
@@ -232,10 +232,20 @@ static bool is_writable(const char *path) {
     return parent_of(path, parent) && access(parent, W_OK) == 0;
 }
 
+/* A folder, there or meant. */
+static bool is_folder(const char *path) {
+    struct stat status;
+    const size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
 bool cli_places_writable(struct cli_job *job, const struct cli_place *places, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (places[i].path == NULL || is_writable(places[i].path)) continue;
-        cli_set_system_error(job, errno, places[i].path, "write");
+        if (is_folder(places[i].path))
+            cli_set_error(job, NIGH_EIO, places[i].path, "cannot write: this is a folder; give the name of a file");
+        else
+            cli_set_system_error(job, errno, places[i].path, "write");
         (void)cli_fail(job);
         return false;
     }

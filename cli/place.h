@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places that a command writes to, and that none of them is what it reads:
+ * Places that a command writes to, and the check that none of them is also read:
  *
  *     a link            leads to its end, there or not; the end is what counts
  *     /dev/fd/2 ...     an open descriptor, which is written to as it is

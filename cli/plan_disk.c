@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading from the disk, for the cost model.  Some megabytes that cannot be compressed
- * are written to a file without a name and brought to the disk; the system is told to
- * forget them; then they are read, twice, and the faster counts, for others may be at
- * work.  What that is: the speed of the file system in this folder once its own memory
- * is of no help.  The disk's memory, or that of a host below a virtual machine, may still
- * help, and a file system in memory has nothing to forget.
+ * Measures how fast the disk reads, for the cost model. Some megabytes that cannot be
+ * compressed are written to a file without a name and synced, and the system is told to
+ * drop them from its cache. Then they are read twice, and the faster time counts, because
+ * other programs may be running. This gives the speed of the file system in this folder
+ * without the system's own cache. The cache of the disk, or of the host of a virtual
+ * machine, may still help, and a file system in memory has nothing to drop.
  */
 #define _GNU_SOURCE
 

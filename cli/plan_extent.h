@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lists, graphs and columns are planned for: so many signatures, which will be one segment,
- * or the segments of a collection, each of which has a file of its own.
+ * What lists, graphs and columns are planned for: either a number of signatures, which will be
+ * one segment, or the segments of a collection, each with a file of its own.
  */
 #ifndef NIGH_CLI_PLAN_EXTENT_H
 #define NIGH_CLI_PLAN_EXTENT_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holding a plan against the truth: finders are made and asked, or a file of chunks
- * is made and batches held against it, with generated rows, on one thread.  Times are
- * the processor's, for other programs may be at work; so a batch does not show how
- * slow the disk is.
+ * Compares a plan with reality: makes finders and queries them, or makes a file of chunks
+ * and compares batches with it, with generated rows, on one thread. Times are processor
+ * times, because other programs may be running; so a batch does not show how slow the disk
+ * is.
  *
- * Of the queries that the generator makes a sixth have a match, often dozens.  Most of
- * these are left out, so that a few percent have one, as is common, and finding is
- * measured rather than handing out crowds.
+ * A sixth of the generated queries have a match, often dozens. Most of these queries are
+ * left out, so that a few percent have a match, as is common. Otherwise the time would be
+ * that of handing out long lists of matches.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the settings of a plan really take, on generated rows. */
+/* What the settings of a plan really cost, on generated rows. */
 #ifndef NIGH_CLI_PLAN_MEASURE_H
 #define NIGH_CLI_PLAN_MEASURE_H
 

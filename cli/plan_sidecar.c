@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Such files are made one segment after the other, so that what all of them take adds up, and
- * the memory to make them is that of the largest.
+ * These files are made one segment after the other, so their sizes add up, and the memory
+ * needed is that of the largest.
  */
 #include "plan_sidecar.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries of nigh search that are asked together: their signatures, what is known of their bits, their names. */
+/* A batch of queries of nigh search: their signatures, the weights of their bits, their names. */
 #ifndef NIGH_CLI_QUERY_BATCH_H
 #define NIGH_CLI_QUERY_BATCH_H
 

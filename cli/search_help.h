@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nigh search says of itself. */
+/* The help text of nigh search. */
 #ifndef NIGH_CLI_SEARCH_HELP_H
 #define NIGH_CLI_SEARCH_HELP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nigh search says would make it faster. */
+/* Hints of nigh search: what would make it faster. */
 #ifndef NIGH_CLI_SEARCH_HINTS_H
 #define NIGH_CLI_SEARCH_HINTS_H
 

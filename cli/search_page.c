@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers for people to look at: for each query its matches, a bar for how much of what counts agrees, and in it a mark
- * for what the nearest of as many unrelated documents would reach by chance.
+ * Answers as a page: for each query its matches, each with a bar for its similarity. A mark in the bar shows the
+ * similarity that the nearest of as many unrelated documents would reach by chance.
  */
 #include "search_page.h"
 

@@ -35,15 +35,14 @@ const struct cli_option cli_search_options[] = {
     CLI_NUMBER(0, "admit", PLACE(admit), "BITS", 0, NIGH_MAX_SLICE_WIDTH, NULL,
                "in lists beyond BITS bits, count only documents seen before"),
     CLI_NUMBER(0, "candidates", PLACE(candidates), "N", 1, NIGH_ALL, NULL,
-               "compare the N most promising documents that the lists or sketches showed; at least as many as -k"),
+               "compare the N most promising documents, by lists or sketches; at least as many as -k"),
     CLI_NUMBER(0, "sketch-bits", PLACE(sketch_bits), "BITS", 64, 256, NULL,
                "with --method sketch: compare the first BITS bits of every document, 64, 128, 192 or 256"),
     CLI_NUMBER(0, "effort", PLACE(effort), "N", 1, NIGH_ALL, NULL,
                "with a graph: remember the N nearest during the walk (ef); more is slower and misses less; at least as "
                "many as -k (default 600, or twice -k)"),
-    CLI_NUMBER(
-        0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
-        "with a graph: end after N steps that brought nothing nearer; 0: only when no step is left (default 300)"),
+    CLI_NUMBER(0, "patience", PLACE(patience), "N", 0, NIGH_ALL, NULL,
+               "with a graph: end after N steps without a gain; 0: only when no step is left (default 300)"),
     CLI_TEXT(0, "slack", PLACE(slack), "X",
              "with columns: drop documents early that seem too far by X standard deviations, such as 1; faster, and "
              "may miss some. Without it nothing is missed"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nigh search is told on its command line. */
+/* The options of nigh search. */
 #ifndef NIGH_CLI_SEARCH_VALUES_H
 #define NIGH_CLI_SEARCH_VALUES_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See signals.h.  The flag is the only state that the handler touches; threads that read inputs look at it too.  Work
- * looks at it between documents, blocks or rows, which is soon enough nearly always; a single document or a slow disk
- * may take longer, and then the alarm ends the process where it is.  That is as safe as a loss of power: what was
- * committed stays, and the next writer removes what is left.
+ * See signals.h. The handler touches nothing but the flag. Work checks it between documents, blocks or rows, and so
+ * do threads that read inputs. That is nearly always soon enough. A single document or a slow disk may take longer;
+ * then the alarm ends the process at once. This is as safe as a power cut: what was committed stays, and the next
+ * writer removes the leftovers.
  */
 #define _XOPEN_SOURCE 700
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals: a closed pipe is an error code, Ctrl-C a flag that the work looks at. */
+/* Signals: a closed pipe becomes an error code, Ctrl-C a flag that running work checks. */
 #ifndef NIGH_CLI_SIGNALS_H
 #define NIGH_CLI_SIGNALS_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where bytes go: standard output, or a file of the user's.  Buffered, and it
- * remembers the first error with its errno, which stdio does not, so that
- * callers write freely and ask once.
+ * Buffered output to standard output or to a file of the user. A sink remembers the first
+ * error with its errno, which stdio does not, so callers write freely and check once.
  *
  * A file that is new or regular is written as "PATH.tmp" ("PATH.1.tmp", ...
  * where that is there) and takes its name at finish, once it is on the disk,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes as people say them; two digits are enough to tell large from small. */
+/* Numbers of bytes for people; two digits are enough to tell large from small. */
 #include "size.h"
 
 #include <stdio.h>

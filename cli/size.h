@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes as people say them. */
+/* Numbers of bytes for people. */
 #ifndef NIGH_CLI_SIZE_H
 #define NIGH_CLI_SIZE_H
 

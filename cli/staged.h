@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several output files that are replaced together.  Each is written whole under another name in its own folder,
- * ".nigh-new.NAME", and when all are there they get their names, one after the other:
+ * Several output files that are replaced together. Each is first written whole under another name in its own folder,
+ * ".nigh-new.NAME". When all are complete, they are renamed one after the other:
  *
  *     write and sync all -> rename the first ... rename the last
  *
- * What fails before the first rename changes nothing.  A crash between two renames leaves some new and some old: who
- * wants to tell puts last the file that others are about.
+ * A failure before the first rename changes nothing. A crash between two renames leaves some files new and some old.
+ * Callers put the file that the others describe last, so that they can tell.
  */
 #ifndef NIGH_CLI_STAGED_H
 #define NIGH_CLI_STAGED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the work took, as one JSON object for --stats. */
+/* What the command took (time, memory, counters), as one JSON object for --stats. */
 #ifndef NIGH_CLI_STATS_H
 #define NIGH_CLI_STATS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tuning in words and as JSON: for 'nigh tune' and 'nigh info'. */
+/* A tuning in words and as JSON, for 'nigh tune' and 'nigh info'. */
 #ifndef NIGH_CLI_TUNING_LINES_H
 #define NIGH_CLI_TUNING_LINES_H
 

@@ -47,3 +47,6 @@ if(TARGET nigh_tool)
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     install(FILES "${PROJECT_BINARY_DIR}/manual/zsh/_nigh" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
+
+# Where Debian looks for the terms of a package.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

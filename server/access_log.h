@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of JSON for each request.  No text, id or path of a user is in it: the route and the collection are. */
+/* A line of JSON for each request. It has the route and the collection, but no text, id or path of a user. */
 #ifndef NIGH_SERVER_ACCESS_LOG_H
 #define NIGH_SERVER_ACCESS_LOG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what is asked.  Every value is held against what it may be, and refused by its name. */
+/* Reading a search request. Every value is checked, and a wrong one is refused with its name. */
 #include "ask.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST .../search: what is asked, and the searches that answer all that wait together. */
+/* POST .../search: reading requests, and answering all that wait by one search. */
 #ifndef NIGH_SERVER_ASK_H
 #define NIGH_SERVER_ASK_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One search for all that wait: a batch reads the collection once.  Only what asks alike goes together, with the same
- * k, radius, condition and certainty of the same state, so that no answer depends on who else asked.
+ * One search for all requests that wait: a batch reads the collection once. Only like requests go together, with the
+ * same k, radius, condition and certainty on the same state, so no answer depends on other requests.
  *
- * What is quick is not worth the way to a thread and back, where nobody else is at work: it is answered by the thread
- * that read it.  How long queries take is learned from those that were alone.
+ * A quick query is not worth handing to another thread when nobody else is at work: the thread that read it answers
+ * it. How long queries take is learned from those that were alone.
  */
 #define _POSIX_C_SOURCE 200809L
 

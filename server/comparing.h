@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST .../against and .../dedup: documents of a body held against what is there, and against each other. */
+/*
+ * POST .../against and .../dedup: compares the documents of a body with those of the collection, and with each other.
+ */
 #ifndef NIGH_SERVER_COMPARING_H
 #define NIGH_SERVER_COMPARING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET: what there is, and how it is. */
+/* GET: the collections, and their state. */
 #ifndef NIGH_SERVER_DESCRIBE_H
 #define NIGH_SERVER_DESCRIBE_H
 

@@ -5,7 +5,8 @@
  *     {"id": "a", "text": "..."}
  *     {"id": "b", "signature": "00ff...", "metadata": "..."}        (or "signature_base64")
  *
- * A line that is none of these says why, and the others are taken all the same.
+ * A line that is none of these is answered with the reason; the other lines are still
+ * taken.
  */
 #ifndef NIGH_SERVER_DOCUMENT_LINES_H
 #define NIGH_SERVER_DOCUMENT_LINES_H

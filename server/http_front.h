@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP by libmicrohttpd: connections, limits, who may ask; requests go to lanes, and their answers come back. */
+/* HTTP by libmicrohttpd: connections, limits, permissions. Requests go to lanes, which return the answers. */
 #ifndef NIGH_SERVER_HTTP_FRONT_H
 #define NIGH_SERVER_HTTP_FRONT_H
 

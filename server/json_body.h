@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON that came in, through simdjson: json_body.cpp is the one file in C++ here, and nothing in it throws.
- * simdjson does not tell where a text stops being JSON; that is looked for once it is known to be none.
+ * Parses JSON of requests by simdjson. json_body.cpp is the only C++ file here, and nothing in it throws.
+ * simdjson does not tell where a text stops being JSON, so json_place.h finds the place once the text is
+ * known to be malformed.
  */
 #ifndef NIGH_SERVER_JSON_BODY_H
 #define NIGH_SERVER_JSON_BODY_H

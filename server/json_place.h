@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a text stops being JSON, for messages; who needs values has json_body.h. */
+/* Where a text stops being JSON, for messages; json_body.h parses values. */
 #ifndef NIGH_SERVER_JSON_PLACE_H
 #define NIGH_SERVER_JSON_PLACE_H
 

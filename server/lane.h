@@ -5,8 +5,9 @@
  *
  *     push -> [ r7 r6 r5 r4 r3 ] -> a thread takes r3 and all that go together with it, at once
  *
- * Who comes to an idle thread is worked on alone and at once: nobody waits for company.  What gathers while all are
- * at work goes together.  What is quick is worked on by whoever brings it, where nobody is at work.
+ * A request that finds an idle thread is worked on at once, alone: no request waits for company. Requests that
+ * gather while all threads are busy go together. A quick request is worked on by the thread that brings it, if
+ * nobody else is at work.
  */
 #ifndef NIGH_SERVER_LANE_H
 #define NIGH_SERVER_LANE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The socket that is listened on: an address of our own, or what systemd hands over. */
+/* The socket to listen on: an address of our own, or the socket that systemd hands over. */
 #ifndef NIGH_SERVER_LISTENING_H
 #define NIGH_SERVER_LISTENING_H
 

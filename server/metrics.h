@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happened so far, for Prometheus and for the page. */
+/* Counters and latencies, for Prometheus and for the page. */
 #ifndef NIGH_SERVER_METRICS_H
 #define NIGH_SERVER_METRICS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whom a browser speaks for.  A page of a stranger can send requests to 127.0.0.1, by its address or by a name of
- * its own that leads there (rebinding).  The Host header gives the latter away, Origin the former.
+ * Which web page a browser speaks for. Any page can send requests to 127.0.0.1, by its address or by a name of
+ * its own that resolves to it (DNS rebinding). The Origin header reveals the former, the Host header the latter.
  */
 #ifndef NIGH_SERVER_ORIGIN_H
 #define NIGH_SERVER_ORIGIN_H

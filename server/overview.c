@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a collection looks like as a whole: how far its documents are from each other, and which are near-copies.
- * Both take a while, and are made once for each state.
+ * A collection as a whole: how far its documents are from each other, and which are near-copies. Both take a
+ * while, so they are computed once for each state.
  */
 #include <inttypes.h>
 #include <stdlib.h>

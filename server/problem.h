@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What went wrong, as problem documents (RFC 9457) with a type that programs can go by. */
+/* Errors as problem documents (RFC 9457), with a type for programs. */
 #ifndef NIGH_SERVER_PROBLEM_H
 #define NIGH_SERVER_PROBLEM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which path and method lead where. */
+/* Routes: which handler a path and a method lead to. */
 #ifndef NIGH_SERVER_ROUTE_H
 #define NIGH_SERVER_ROUTE_H
 

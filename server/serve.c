@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting and ending.  What comes first ends last: collections, then threads, then the address.  At the end no
- * connection is taken any more, answers that are being made are waited for, then what was added becomes segments.
+ * Starting and ending. What starts first ends last: collections, then threads, then the address. At the end the
+ * server takes no new connections, waits for answers in progress, and then turns what was added into segments.
  */
 #define _POSIX_C_SOURCE 200809L
 

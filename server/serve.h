@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh serve: collections behind HTTP, for loopback or behind a proxy that does TLS.  This is all that the
- * tool sees of it; docs/server.md says what it answers.
+ * nigh serve: serves collections over HTTP, on loopback or behind a proxy that does TLS. This is all that
+ * the tool sees of it; docs/server.md describes the requests.
  */
 #ifndef NIGH_SERVER_SERVE_H
 #define NIGH_SERVER_SERVE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that there is of a server. */
+/* The state of a running server. */
 #ifndef NIGH_SERVER_SERVER_H
 #define NIGH_SERVER_SERVER_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collections that are served.  Who reads takes a snapshot and gives it back; a thread that looks at the
- * folders five times a second opens what others committed, and puts it in the place of the snapshot there was,
- * which serves on until the last of its readers gives it back.  A newer snapshot takes over what stayed, so that it
- * costs what is new; that thread also frees what nobody uses any more.
+ * The collections that are served. Readers take a snapshot and give it back. A thread looks at the folders five
+ * times a second, opens what others committed, and replaces the snapshot; the old one lives until its last reader
+ * gives it back. A new snapshot takes over all that has not changed, so it costs only what is new. The same thread
+ * frees what nobody uses any more.
  */
 #ifndef NIGH_SERVER_SHELF_H
 #define NIGH_SERVER_SHELF_H

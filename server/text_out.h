@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that grows, and JSON written into it.  Where memory ends it says so once, at the end. */
+/* A growing text, and JSON written into it. If memory runs out, it says so once, at the end. */
 #ifndef NIGH_SERVER_TEXT_OUT_H
 #define NIGH_SERVER_TEXT_OUT_H
 

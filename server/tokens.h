@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may do what.  A line of the token file is a token and what it is limited to:
+ * Permissions. A line of the token file has a token and its limits:
  *
  *     9f2c...41                                all collections, reading and writing
  *     77ab...02 read                           reading alone

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adding and deleting.  One thread a collection does all of it, for a collection has one writer.
+ * Adding and deleting. One thread for each collection does all of it, because a collection has one writer.
  *
  *     find-or-add    through a nigh_live that stays open: all that wait are taken by one call, and one sync makes
  *                    them safe; a segment is made of them once visible_ms have passed, and then searches find them
  *     documents,     each by a commit of its own, before which the live is folded and closed, for it has the lock
  *     delete
  *
- * Nothing is acknowledged before it is on the disk.  Where nothing was added for hold_ms the live is closed, so that
+ * Nothing is acknowledged before it is on the disk. If nothing was added for hold_ms, the live is closed, so that
  * other processes can write.
  */
 #ifndef NIGH_SERVER_WRITING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The roof of the library: the context, which brings memory, files and CPU variant together, and the version. */
+/* The top of the library: the context, which brings memory, files and CPU variant together, and the version. */
 #include "nigh.h"
 
 #include <stdbool.h>

@@ -10,7 +10,8 @@
  *
  *     archive_read_new()  ->  cli/late/late_archive.c  ->  dlopen, dlsym  ->  libarchive.so.13
  *
- * Only the tool does so; a program that uses the library is linked to them as usual.
+ * Only the tool does this; programs that use the library are linked to these libraries as
+ * usual.
  */
 #ifndef NIGH_CLI_LATE_H
 #define NIGH_CLI_LATE_H

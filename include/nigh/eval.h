@@ -136,15 +136,6 @@ NIGH_API nigh_status nigh_eval_pairs_best(const nigh_eval_pairs *pairs, nigh_eva
 NIGH_API nigh_status nigh_eval_pairs_plot(nigh_eval_pairs *pairs, const char *title, const char **svg, size_t *length,
                                           nigh_error *error);
 
-typedef struct nigh_eval_ranking_options {
-    size_t size;
-    const char *judgements;          /* a file of lines "QUERY 0 DOCUMENT GRADE"; above 0 is relevant; required */
-    const nigh_eval_corpus *queries; /* signed as the documents; NULL: relevant documents ask for the others */
-    const nigh_progress *progress;
-} nigh_eval_ranking_options;
-
-NIGH_API void nigh_eval_ranking_options_init(nigh_eval_ranking_options *options);
-
 typedef struct nigh_eval_ranking {
     size_t size;
     uint64_t topics;    /* that count: with relevant documents, if documents ask two at least */
@@ -162,6 +153,21 @@ typedef struct nigh_eval_ranking {
                              costs; 0 if they were not kept */
     double unrounded_precision;
 } nigh_eval_ranking;
+
+typedef struct nigh_eval_ranking_options {
+    size_t size;
+    const char *judgements;          /* a file of lines "QUERY 0 DOCUMENT GRADE"; above 0 is relevant; required */
+    const nigh_eval_corpus *queries; /* signed as the documents; NULL: relevant documents ask for the others */
+    const nigh_progress *progress;
+    /*
+     * NULL, or called after each topic with its name in the judgements and its own figures (`topics` is 1).
+     * Both are valid during the call.  If it returns non-zero, measuring ends with NIGH_ECANCELLED.
+     */
+    int (*topic)(void *user, const char *name, size_t length, const nigh_eval_ranking *figures);
+    void *user;
+} nigh_eval_ranking_options;
+
+NIGH_API void nigh_eval_ranking_options_init(nigh_eval_ranking_options *options);
 
 /*
  * Ranks all documents for each query by the distance of the signatures, by that

@@ -11,18 +11,19 @@ import nigh
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m nigh", description="Near-duplicates, from Python.")
+    parser = argparse.ArgumentParser(prog="python -m nigh", description="Removes near-copies from files, Parquet files too.")
     parser.add_argument("--version", action="version", version=f"nigh {nigh.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    dedup = commands.add_parser("dedup", help="write files without near-copies, Parquet among them")
+    dedup = commands.add_parser("dedup", help="write files, Parquet files too, without near-copies")
     dedup.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE", help="files or folders")
-    dedup.add_argument("-o", "--output", type=pathlib.Path, help="a folder for Parquet files, else a file")
-    dedup.add_argument("--column", default="text", help="the column or key of the text (text)")
-    dedup.add_argument("--threshold", type=float, default=0.8, help="alike from this Jaccard index on (0.8)")
-    dedup.add_argument("--keep", default="first", choices=["first", "longest", "shortest", "score"])
+    dedup.add_argument("-o", "--output", type=pathlib.Path, help="for Parquet files a folder, otherwise a file")
+    dedup.add_argument("--column", default="text", help="the column or key of the text (default: text)")
+    dedup.add_argument("--threshold", type=float, default=0.8, help="texts are near-copies from this Jaccard index on (default: 0.8)")
+    keeps = ["first", "longest", "shortest", "score"]
+    dedup.add_argument("--keep", default="first", choices=keeps, help="which of near-copies stays (default: first)")
     dedup.add_argument("--score", help="the column of the score, for --keep score")
-    dedup.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write an HTML page about it")
-    dedup.add_argument("--threads", type=int, default=0, help="threads (one a core)")
+    dedup.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write a page that shows what was removed")
+    dedup.add_argument("--threads", type=int, default=0, help="threads (default: one a core)")
     dedup.add_argument("--quiet", action="store_true", help="no progress and no summary")
     return parser
 
@@ -45,7 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if not given.quiet:
         stats = result.stats
-        print(f"{stats['kept']:,} of {stats['documents']:,} documents kept, {stats['copies']:,} exact copies", file=sys.stderr)
+        removed = stats["documents"] - stats["kept"]
+        near = removed - stats["copies"]
+        print(
+            f"{stats['documents']:,} documents: {stats['kept']:,} kept, {removed:,} removed "
+            f"({stats['copies']:,} exact copies, {near:,} near-copies)",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in for a part that was left out of a build: its functions are there, so that programs link and bindings
- * load whatever the parts are, and say that it is not.  A handle of such a part cannot be made, so what takes one is
- * never called but to free NULL.
+ * Stand-ins for parts that were left out of a build. Their functions exist, so that programs link and bindings load
+ * whatever the parts are, and return an error that names the missing part. A handle of such a part cannot be made, so
+ * functions that take one are only ever called to free NULL.
  */
 #ifndef NIGH_ABSENT_ABSENT_H
 #define NIGH_ABSENT_ABSENT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents and all that is made of texts, in a library that was built without.  absent.h says why this is here. */
+/* Stand-ins for documents and everything made of texts, in a library built without them; see absent.h. */
 #include "absent/absent.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation, in a library that was built without.  absent.h says why this is here. */
+/* Stand-ins for evaluation, in a library built without it; see absent.h. */
 #include "absent/absent.h"
 
 nigh_status nigh_eval_corpus_new(nigh_signer *signer, nigh_text_reader *reader, const nigh_eval_corpus_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation of learned signatures, in a library that was built without.  absent.h says why this is here. */
+/* Stand-ins for the evaluation of learned signatures, in a library built without it; see absent.h. */
 #include "absent/absent.h"
 
 nigh_status nigh_eval_learned_measure(nigh_context *context, nigh_text_reader *reader,

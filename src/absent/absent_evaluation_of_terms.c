@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation of term signature files, in a library that was built without.  absent.h says why this is here. */
+/* Stand-ins for the evaluation of term signature files, in a library built without it; see absent.h. */
 #include "absent/absent.h"
 
 nigh_status nigh_eval_filters_measure(nigh_context *context, nigh_text_reader *reader,

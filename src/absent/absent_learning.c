@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learning, in a library that was built without.  absent.h says why this is here. */
+/* Stand-ins for learning, in a library built without it; see absent.h. */
 #include "absent/absent.h"
 
 nigh_status nigh_learn(nigh_context *context, nigh_text_reader *reader, const nigh_learn_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Term signature files, in a library that was built without.  absent.h says why this is here. */
+/* Stand-ins for term signature files, in a library built without them; see absent.h. */
 #include "absent/absent.h"
 
 const char *nigh_filter_kind_name(nigh_filter_kind kind) { return NULL; }

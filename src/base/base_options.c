@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+/* Options and their defaults; see base/options.h. */
 #include "base/base_options.h"
 
 const struct nigh__options nigh__context_options_shape = NIGH__OPTIONS_PLAIN(nigh_context_options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What time it is.  Nothing that is decided or written depends on it: it is for telling how long things took. */
+/* Clocks, for reporting how long things took. Nothing that is decided or written depends on them. */
 #ifndef NIGH_BASE_CLOCK_H
 #define NIGH_BASE_CLOCK_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A way to make bytes fewer, which a later folder brings (src/nigh.c): who keeps texts does not know which. */
+/*
+ * A compression method. A later folder provides it (src/nigh.c); the code that keeps texts does not know which one it
+ * is.
+ */
 #ifndef NIGH_BASE_CODEC_H
 #define NIGH_BASE_CODEC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A context like another whose memory is counted, so that the peak of everything made with it can be told. */
+/* A copy of a context that counts memory, so that the peak of everything made with it is known. */
 #ifndef NIGH_BASE_COUNTING_CONTEXT_H
 #define NIGH_BASE_COUNTING_CONTEXT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An id may be any bytes, and travels through lines, columns and terminals.  What would end a line
- * or a column, move a cursor or turn the direction of a text is written as an escape, which can be
- * read back:
+ * An id may have any bytes, and travels through lines, columns and terminals. Bytes that would end
+ * a line or a column, move the cursor or change the direction of text are written as escapes,
+ * which can be read back:
  *
  *     \t \n \r \\      tab, line feed, carriage return, backslash
  *     \xNN             each byte of any other control character (C0, DEL, C1, the marks and

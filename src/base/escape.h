@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes as one line of printable text, and back: nigh_escape() and nigh_unescape(), and what they stand on. */
+/* Bytes as one line of printable text, and back: nigh_escape() and nigh_unescape(), and their parts. */
 #ifndef NIGH_BASE_ESCAPE_H
 #define NIGH_BASE_ESCAPE_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding a 64-bit hash among many that lie ascending, each at the beginning of a record:
- * by its first bits it is known where to look, and halving does the rest.  Hashes are
- * spread evenly, so few share their first bits; in a file made to be uneven many do, and
- * halving finds them still.
+ * Finding a 64-bit hash among sorted records that begin with one. The first bits of the hash say
+ * where to look, and halving does the rest. Hashes are spread evenly, so few share their first
+ * bits. In a file that was made to be uneven many do, and halving still finds them.
  *
  *     starts   | 0 | 2 | 2 | 5 | ...      records starts[b] .. starts[b + 1) begin with the bits b
  */

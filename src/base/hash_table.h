@@ -9,7 +9,7 @@
  *
  * The id lookup of a segment is this table with the upper halves left out.
  *
- * It is the table for what is not hot.  Others are their own because of what they save: see
+ * Use this table where speed does not matter much. Hot places have tables of their own:
  * text/word_table.h, text/term_table.c, terms/term_numbers.h, dedup/same.c and finder/distinct.c.
  */
 #ifndef NIGH_BASE_HASH_TABLE_H

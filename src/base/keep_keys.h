@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys whose values a collection keeps, as lines of its scheme.  So all segments of a collection have the same ones,
- * and nobody can add to it who does not know them.
+ * Keys whose values a collection keeps, as lines of its scheme. So all segments of a collection have the same keys,
+ * and versions that do not know such lines cannot add to it.
  *
  *     keep-key=lang
  *     keep-key.2=year

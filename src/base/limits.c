@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place that says no to a width or an id, so that signature files and collections refuse the same. */
+/* The only place that refuses a width or an id, so that signature files and collections refuse the same ones. */
 #include "base/limits.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the limits of nigh.h allow: widths of signatures and ids of documents, for all that take one in. */
+/* Checks of the limits in nigh.h, widths of signatures and ids of documents, for all code that takes them in. */
 #ifndef NIGH_BASE_LIMITS_H
 #define NIGH_BASE_LIMITS_H
 

@@ -7,8 +7,9 @@
  *     words 1   first << 32 | second
  *     words 2   first | second
  *
- * Either way records are in the order of the first numbers, then of the second.  Who
- * makes records asks nigh__number_pair_words() once, and hands the answer to the others.
+ * Either way records are in the order of the first numbers, then of the second. The code
+ * that makes records calls nigh__number_pair_words() once, and hands the answer to the
+ * others.
  *
  * Here is also how many documents or rows one deduplication or one join takes: a number
  * of 38 bits leaves 26 of a word to a key or to bits of a hash beside it.

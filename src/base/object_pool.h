@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things that take long to make, kept for whoever needs one next.  A search works with a
- * table of a byte for each signature: to make and clear it for every query would take
- * longer than the query.
+ * Objects that take long to make, kept for the next user. A search works with a table of
+ * one byte for each signature; making and clearing it for every query would take longer
+ * than the query.
  */
 #ifndef NIGH_BASE_OBJECT_POOL_H
 #define NIGH_BASE_OBJECT_POOL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A number nobody can guess, for hash tables that strangers fill.  Nothing that comes out may depend on it. */
+/* A number nobody can guess, for hash tables with input from strangers. No result may depend on it. */
 #ifndef NIGH_BASE_SECRET_H
 #define NIGH_BASE_SECRET_H
 

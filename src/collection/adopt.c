@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking over the segments of other collections, which were made elsewhere by the same scheme.
+ * Adopting the segments of other collections, which were made elsewhere by the same scheme.
  *
  *     lock the directory             as a writer; it is made where it is not there
  *     open the others                every checksum is compared
@@ -8,7 +8,7 @@
  *     copy their files, and sync     segments, sidecars and deletions, byte for byte, under new numbers
  *     commit one manifest            that names the old segments and then the new ones
  *
- * A file is bound to its segment by a checksum and not by a number, so that copies are as good as the originals.
+ * A file belongs to its segment by a checksum and not by a number, so copies under new numbers still fit.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two collections could be one: what those must have in common whose documents are compared or put together. */
+/*
+ * Whether the documents of two collections may be compared or put together: what the collections must have in common.
+ */
 #ifndef NIGH_COLLECTION_AGREEMENT_H
 #define NIGH_COLLECTION_AGREEMENT_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What checking a collection and checking a term signature file have in common: every
- * manifest is read, what the newest sound one names is checked by its kind, and the whole is
- * begun again where a writer commits meanwhile.  Problems are reported and passed over, so
- * that one run tells all there is to tell.
+ * What checking a collection and checking a term signature file have in common. Every
+ * manifest is read, and the files that the newest sound one names are checked. If a writer
+ * commits meanwhile, checking begins again. After a problem, checking goes on, so that one
+ * run reports all of them.
  */
 #ifndef NIGH_COLLECTION_CHECKING_H
 #define NIGH_COLLECTION_CHECKING_H

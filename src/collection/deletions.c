@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of deleted documents, packed and unpacked with suspicion. */
+/* Packing sets of deleted documents, and unpacking them without trusting the file. */
 #include "collection/deletions.h"
 
 #include <string.h>

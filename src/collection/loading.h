@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of our own instead of mapped files.  A search that goes from one random address
- * to the next waits for the processor to find out where each page lies; memory can be had
- * in pages of 2 MB, of which it knows enough by heart, files here cannot.  Nor can what
- * was loaded be cut short by anyone.
+ * Loading files into memory instead of mapping them. A search that jumps between random
+ * addresses waits while the processor looks up where each page lies. Memory comes in pages
+ * of 2 MB, few enough for its tables; mapped files do not. And nobody can cut short what
+ * was loaded.
  */
 #ifndef NIGH_COLLECTION_LOADING_H
 #define NIGH_COLLECTION_LOADING_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log: documents that were added to a collection and are in no segment yet.  A segment
- * takes two syncs and two names; a record of the log takes a share of one sync, and that is
- * what one pays who adds a document at a time and wants each of them safe.
+ * The log: documents that were added to a collection and are not in a segment yet. A segment costs
+ * two syncs and two renames; a record of the log costs a share of one sync. So adding one document
+ * at a time, each of them safe, is cheap.
  *
  *     log-00000000000000000007           goes with a manifest whose next segment is 7 or less
  *
@@ -26,19 +26,18 @@
  *     manifest: next segment 7, 1,000 documents     log-7: 1,000 to 1,899     log-23: from 1,900 on
  *     manifest: next segment 8, 1,900 documents     (spent)                   log-23: from 1,900 on
  *
- * A log is on the disk as a whole before the next one begins, so that the `first` of the next says
- * how many records it must have: any that is missing is damage.
+ * All of a log is on the disk before the next one begins. So the `first` of the next says how many
+ * records the log must have, and a missing record is damage.
  *
- * What is torn and what is damaged.  Records that are written together become safe by one
- * sync, and a loss of power before it may leave any of their blocks: also a later record without
- * an earlier one.  So each record says up to which sequence all were safe when it was written
- * (`synced`).  A record that is not whole was acknowledged if a later one says so: that is damage,
- * and refused.  If none says so it may have been one that nobody was told of: it and what follows
- * are dropped, and counted.  So the last records of a log that end with one sync are the only
- * ones whose damage cannot be told from a loss of power.
+ * Torn or damaged. Records that are written together become safe by one sync. A power cut before it
+ * may leave any of their blocks, even a later record without an earlier one. So each record says up
+ * to which sequence all records were safe when it was written (`synced`). If a later record says
+ * that an incomplete one was safe, that is damage, and the log is refused. If none says so, perhaps nobody
+ * was told of it: it and all records after it are dropped, and counted. So only in the
+ * last group of a log damage cannot be told from a power cut.
  *
- * A log is written by one process from its beginning and never continued by another: what a
- * torn log holds becomes a segment first.  So behind a record there can be no older one.
+ * One process writes a log from its beginning, and no other continues it: the records of a torn log
+ * become a segment first. So there is never an older record behind a newer one.
  */
 #ifndef NIGH_COLLECTION_LOG_H
 #define NIGH_COLLECTION_LOG_H

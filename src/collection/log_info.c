@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of logs, to who does not take them up. */
+/* Information about logs, for code that does not take them up. */
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a log with suspicion; log.h says what is torn and what is damaged. */
+/* Reading a log without trusting it; log.h says what is torn and what is damaged. */
 #include <inttypes.h>
 #include <string.h>
 

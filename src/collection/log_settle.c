@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a writer does about logs before it changes the state that they go with. */
+/* What a writer does with logs before it changes the state that they belong to. */
 #include "base/status.h"
 #include "collection/directory.h"
 #include "collection/log.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading manifests with suspicion, and writing them so that a crash at any moment leaves the old one or the new. */
+/*
+ * Reading manifests without trusting them, and writing them so that a crash at any moment leaves the old one or the
+ * new one.
+ */
 #include "collection/manifest.h"
 
 #include <string.h>

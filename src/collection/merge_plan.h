@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which segments of a collection to merge.
+ * Which segments of a collection should be merged.
  *
  * Each commit leaves a segment, and a search visits every one.  Sizes fall into tiers, each ten times the one before:
  *

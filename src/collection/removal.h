@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a writer deletes of the segments that are there: bitmaps of what lives on, then files and entries of them. */
+/* Deletions by a writer in existing segments: first bitmaps of what lives on, then their files and manifest entries. */
 #ifndef NIGH_COLLECTION_REMOVAL_H
 #define NIGH_COLLECTION_REMOVAL_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Some documents of a segment: those that live, or those that a search is to look among.
+ * Some documents of a segment: those that live, or those among which a search looks.
  *
- * A row counts where one of its documents does.  Rows stand in the order of their first documents, which is what makes
- * ties come out right (search/search.c), and here that order is disturbed: where the first document of a row does not
- * count and a later one does, the row comes after others that it stood before.
+ * A row counts if one of its documents counts. Rows are in the order of their first documents, which makes ties come
+ * out right (search/search.c). A selection can disturb this order: if the first document of a row does not count but a
+ * later one does, the row belongs behind others that it stands before.
  *
  *     row      0: documents 0, 5     1: document 1     2: document 2          document 0 is deleted
  *     order    1, 2, 0
  *
- * So there are two kinds.  Rows whose first document counts are in order among themselves, and every way to search
- * takes them as if there were no others.  The few that are displaced are compared one by one, whatever the way.
+ * So there are two kinds of rows. Those whose first document counts are in order among themselves, and every method
+ * searches them as if there were no others. The few displaced ones are compared one by one, whatever the method.
  */
 #ifndef NIGH_COLLECTION_SELECTION_H
 #define NIGH_COLLECTION_SELECTION_H

@@ -8,11 +8,10 @@
  *     columns-00000000000000000007     its signatures on their side, derived
  *     tables-00000000000000000007      tables of its near-copies, derived
  *
- * An sidecar is no part of the state that a manifest names.  It says which segment it
- * belongs to by the checksum in that segment's header, and where that does not fit, or
- * the sidecar is damaged, the segment is as good as without.  So it can be added, made
- * anew with other parameters, or removed at any time, and no document is ever copied
- * or put at risk for it.
+ * A sidecar is not part of the state that a manifest names. It says which segment it belongs to by
+ * the checksum in that segment's header. If that does not fit, or the sidecar is damaged, it is as
+ * if the segment had none. So a sidecar can be added, made again with other parameters, or removed
+ * at any time, and no document is ever copied or put at risk for it.
  *
  *     0   header, 64 bytes
  *    64   section table, 48 bytes an entry, zeros up to 4096

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Giving the segments of a collection their sidecars, and taking them away.
+ * Makes and removes the sidecars of the segments of a collection.
  *
  *     lock the directory           as a writer: sidecars and documents do not change at once
  *     open the newest state        the segments that count
@@ -9,11 +9,10 @@
  *     remove those of segments that shall have none
  *     sync the directory
  *
- * All that is likely to fail, for want of room, memory or patience, comes before the
- * first rename, and leaves everything as it was.  No manifest is written: an sidecar
- * belongs to its segment and not to a state, so that a crash among the renames leaves
- * some segments with new sidecars and some with old ones or none, and all of them are
- * right.
+ * Everything that is likely to fail (no space, no memory, cancelled) comes before the first
+ * rename, and leaves all files as they were. No manifest is written, because a sidecar
+ * belongs to its segment and not to a state. A crash between the renames leaves some
+ * segments with new sidecars and some with old ones or none, and all of them are right.
  */
 #ifndef NIGH_COLLECTION_SIDECAR_BUILD_H
 #define NIGH_COLLECTION_SIDECAR_BUILD_H

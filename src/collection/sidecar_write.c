@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing an sidecar:
+ * Writing a sidecar:
  *
  *     slices-N.tmp: sections, footer, header -> sync      the writer
  *     rename to slices-N                                  publishing
  *     sync of the directory                               the caller, once for all it has published
  *
- * What had the name before stays whole until the rename, and readers that have it open
- * keep it after that.  What a writer leaves that died, the next one removes.
+ * The previous file of that name stays whole until the rename, and readers that have it open keep
+ * it after that. The next writer removes what a killed writer left.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texts of a segment, for whoever compares them again.  They lie one after the other,
- * cut into blocks at the ends of documents, and each block is packed by itself:
+ * The texts of a segment, kept for comparing them later. They lie one after the other, cut into blocks at
+ * the ends of documents, and each block is packed by itself:
  *
  *     text offsets   0      310     870              64,980   65,410 ...    where each text begins, unpacked
  *     blocks         | text 0 | text 1 | ... | text 212 |  | text 213 | ...

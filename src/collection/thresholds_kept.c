@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the floats of a collection were cut, so that those of a query are cut there too. */
+/* The thresholds of a collection's floats, so that the floats of a query become bits in the same way. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a writer offers to who keeps one open for long, beside nigh/collection.h: the log, and going on after a commit.
+/*
+ * What a writer offers beyond nigh/collection.h to code that keeps it open for long: the log, and going on after a
+ * commit.
  */
 #ifndef NIGH_COLLECTION_WRITER_H
 #define NIGH_COLLECTION_WRITER_H

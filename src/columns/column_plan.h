@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the columns of a query are added up: in which groups, and where counts are compared with
- * bounds.
+ * The plan for adding up the columns of a query: in which groups, and where counts are compared
+ * with bounds.
  *
  * Order.  What counts most comes first, so that a block is left soon; what counts the same in
  * the order of the bits.  (Not by weight within a level: a word of a text touches some dozen

@@ -2,11 +2,10 @@
 /*
  * The signatures of a segment on their side.
  *
- * A text that asks touches few bits.  Read row by row, a search has to fetch all of them; read
- * column by column, it fetches only those that count, and 512 rows are counted by one
- * instruction where rows are counted one by one.  And it may stop early: once so many of the
- * columns that count differ that no row of a block can be among the nearest any more, the rest
- * of the block is not read at all.
+ * A text as a query touches few bits. Read row by row, a search has to fetch all bits. Read
+ * column by column, it fetches only those that count, and one instruction counts 512 rows
+ * instead of one. It can also stop early: once so many columns differ that no row of a block
+ * can be among the nearest any more, the rest of the block is not read.
  *
  *     super-block   1,024 rows: two blocks of 512 (kernel/column_adder.h)
  *
@@ -22,10 +21,10 @@
  * are 0.  That is a second copy of the signatures, 128.25 bytes a row of 1,024 bits, in a file
  * beside the segment (collection/sidecar.h) that can be made anew at any time.
  *
- * What is proven.  Counts never fall while columns are added, so a row that is left is farther
- * than the bound: an answer is exact, for columns as they were written (`--verify` and `nigh
- * check` say whether they still are).  With a slack (columns/column_plan.h) rows are left that
- * are only likely to be farther, and nothing is proven.  The distance of every answer is
+ * What is proven. Counts never fall while columns are added, so a row that is left out is
+ * farther than the bound: an answer is exact, for columns as they were written (`--verify` and
+ * `nigh check` say whether they still are). With a slack (columns/column_plan.h) rows are left
+ * that are only likely to be farther, and nothing is proven. The distance of every answer is
  * computed once more from the segment, so that a damaged file can make an answer poorer or
  * refused, never wrong.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving a collection its columns, and taking them away. */
+/* Makes and removes the columns of a collection. */
 #include "base/progress.h"
 #include "base/status.h"
 #include "collection/sidecar_build.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening what new documents are held against, and saying what came of it; nigh/against.h has the order of calls. */
+/* Opening what new documents are compared with, and describing the result; nigh/against.h has the order of calls. */
 #include "nigh/against.h"
 
 #include <string.h>

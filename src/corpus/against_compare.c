@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparing new documents.  The answer is that of taking them one by one, holding each
- * against all that is there and adding it where nothing matches; but it is found in
- * two goes, each over many at once:
+ * Comparing new documents. The answer is the same as if they came one by one: each would be compared with all
+ * documents so far, and added if nothing matches. It is found in two steps, each over many documents at once:
  *
  *     there     a finder of the collection (or the chunks) gets the new ones as queries, a batch at a time; what a
  *               batch finds goes to a store that need not fit into memory (match_store.h).  Where tables beside the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * New documents against a collection for near-copies.  The deduplication decides, with the
- * collection's documents before all new ones (nigh_dedup_options.against); here is what
- * makes an against of it.
+ * Comparing new documents with a collection for near-copies. The deduplication decides,
+ * with the collection's documents before all new ones (nigh_dedup_options.against); this
+ * file turns its result into that of an against.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking new documents.  The first that comes settles what they are, texts or
- * signatures: how they are signed, what is known of their bits, and whether they may
- * be added.  The writer is opened then, and the collection read again, for what others
- * added before it was locked belongs to it.
+ * Taking new documents. The first one decides what they are, texts or signatures: how they
+ * are signed, what is known of their bits, and whether they may be added. Then the writer
+ * is opened, and the collection is read again, because others may have added documents
+ * before it was locked.
  */
 #include "base/keep_keys.h"
 #include "base/status.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts that ask.  Each is signed as the documents were, and nigh_search() gets the
- * signatures with what it has to know of them: which bits the words of a text touch, or,
- * where all count, how sure each is.
+ * Texts as queries. Each is signed as the documents were. nigh_search() gets the
+ * signatures and what it must know of them: which bits the words of a text touch, or, if
+ * all bits count, how sure each bit is.
  */
 #include <string.h>
 

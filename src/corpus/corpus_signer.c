@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What signs texts as the documents of a collection were signed: its scheme says how, and
- * the vocabulary and the model that it keeps go with the signer.
+ * Signers that sign texts as the documents of a collection were signed. The scheme says
+ * how, and the signer gets the vocabulary and the model that the collection keeps.
  */
 #include "corpus/corpus_signer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New documents or signatures, all in memory: what is held against the old ones, and may be added to them. */
+/* New documents or signatures, all in memory, to be compared with the old ones and perhaps added to them. */
 #ifndef NIGH_CORPUS_INCOMING_H
 #define NIGH_CORPUS_INCOMING_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of matches, of one new document after the other, that need not fit into memory: what does not goes into a
- * temporary file without a name, and a list is read back when it is asked for.
+ * Lists of matches, one list for each new document. They need not fit into memory: the rest goes into a temporary
+ * file without a name, and a list is read back when it is needed.
  *
  *     matches   | 0 0 0 | 2 2 | 3 3 3 3 | ...          the first ones in the file, the last in memory
  *     ends        3   3   5     9   ...                of each list

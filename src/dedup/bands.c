@@ -10,10 +10,10 @@
  * two, lest all bands of a document fall on the same lines of the cache.  Blocks beyond
  * the memory go to a nameless file, from which a strip is read at a time.
  *
- * How many documents will come nobody knows, and keys are a third of the memory.  So the
- * first 2^26 documents keep only the high halves of their keys.  Where no others follow,
- * each meets 1 / 64 by chance in a band; and however many do, only one in 64 of them has the high
- * half of a document whose low half is not known, and is compared for it.
+ * Keys are a third of the memory, and nobody knows in advance how many documents will come. So the
+ * first 2^26 documents keep only the high halves of their keys. If no others follow, each meets 1 /
+ * 64 others by chance in a band. If others follow, only one in 64 of them shares the high half of a
+ * document whose low half is not known, and is compared for that reason.
  */
 #include "dedup/bands.h"
 

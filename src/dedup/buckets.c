@@ -8,21 +8,20 @@
  * longer than all this: lengths are looked at when sets are, or here where there will
  * be no verifying.
  *
- * In a small bucket all pairs are compared.  A crowd has as many pairs as the square
- * of its number, and nobody needs them to know who stays.  The rules KEPT and COMPLETE hold each
- * of its members against those that stay (crowd_lists.h), which is known only when the better
- * ones are decided: they get the members.  For COMPONENTS they come best first, and some lead: each is compared with
- * the leaders before it, and pairs with the eight best that are near enough and with the nearest; whoever has no leader
- * close by leads, too.  In a crowd within the budget any number may lead, so nobody who may stay is overlooked; beyond
- * it 32 may, and those who have no leader close by, and few near ones, are compared with a few neighbours in the order
- * of their bits, which begins elsewhere in each band.  That is counted as truncated.  A million of one template cost a
- * million times a constant, and nearly all find the one that is kept.
+ * In a small bucket all pairs are compared. The pairs of a crowd grow with the square of its size, and not all are
+ * needed to decide which documents stay. The rules KEPT and COMPLETE compare each member with those that stay
+ * (crowd_lists.h), which are known only once the better ones are decided; so these rules get the members instead of
+ * pairs. For COMPONENTS they come best first, and some lead: each is compared with the leaders before it, and pairs
+ * with the eight best that are near enough and with the nearest; whoever has no leader close by leads, too. In a crowd
+ * within the budget any number may lead, so nobody who may stay is overlooked; beyond it 32 may, and those who have no
+ * leader close by, and few near ones, are compared with a few neighbours in the order of their bits, which begins
+ * elsewhere in each band. That is counted as truncated. A million of one template cost a million times a constant, and
+ * nearly all find the one that is kept.
  *
- * Where all pairs are wanted, those of crowds within the budget are compared as well,
- * but only to be listed: who stays is decided by the same pairs in either case.  How
- * many that would be is known once all buckets have gone by, since their sizes are
- * kept; where it is too many, each member is compared with a window of the following
- * ones instead, and buckets no larger than the window are listed whole.
+ * If all pairs are wanted, those of crowds within the budget are compared as well, but only to list them: which
+ * documents stay is decided by the same pairs in either case. Their number is known once all buckets have been seen,
+ * because the sizes are kept. If there are too many, each member is compared with a window of the following ones
+ * instead, and buckets no larger than the window are listed whole.
  */
 #include "dedup/buckets.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents that share the key of a band: which pairs of them are worth a look.  buckets.c says how. */
+/* Chooses, among documents that share the key of a band, the pairs that are worth comparing. buckets.c says how. */
 #ifndef NIGH_DEDUP_BUCKETS_H
 #define NIGH_DEDUP_BUCKETS_H
 

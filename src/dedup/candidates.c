@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of candidates.  A pair that shares many bands is found in each: a table of
- * recent pairs holds most of these back from the sorter, which drops the rest.  Two
- * sorters, of what decides and of what is only listed, are read as one:
+ * Lists of candidate pairs. A pair that shares many bands is found in each of them: a table
+ * of recent pairs keeps most of the repetitions from the sorter, which drops the rest.
+ * There are two sorters, one for pairs that decide and one for pairs that are only listed;
+ * they are read as one:
  *
  *     deciding   (0, 4)          (2, 9)  (3, 5)
  *     listed     (0, 4)  (0, 7)          (3, 5)  (3, 8)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pairs that are worth a look: by keys of bands (candidates_bands.c), by signatures
- * (candidates_distance.c), or by rare features (prefixes.h).  Each comes once, and either
- * decides about who stays or, where all pairs are wanted, is only listed: who stays must not
- * depend on whether pairs are listed.
+ * Candidate pairs: found by keys of bands (candidates_bands.c), by signatures
+ * (candidates_distance.c), or by rare features (prefixes.h). Each comes once. It either
+ * helps to decide which documents stay or, if all pairs are wanted, is only listed: which
+ * documents stay must not depend on whether pairs are listed.
  *
  * The rules KEPT and COMPLETE take one document after the other with all its pairs (keep.h),
  * so their pairs are sorted by the worse rank; and of crowds, whose pairs would be too many,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Candidates by bands: one band at a time, by as many threads as there are.  Most keys
- * occur once, and to sort these would be most of the work.  So the keys of a band go by
- * twice; the first time two bits for each of a table, which fits into a cache,
+ * Candidates by bands: one band at a time, by all threads. Most keys occur once, and sorting
+ * these would be most of the work. So the keys of a band are read twice. The first time they
+ * go through a table of two bits a slot, which fits into a cache,
  *
  *     slot of the key   00 -> 01 -> 11        seen once, seen again
  *
- * and the second time those that were seen again, and a few that only share the slot
- * of another, are sorted, with their documents:
+ * and the second time the keys that were seen again, and a few that only share a slot with
+ * another key, are sorted with their documents:
  *
  *     key 17, document 3 | key 17, document 9 | key 21, document 4 | ...
  *     `----- a bucket ----------------------'
@@ -20,7 +20,7 @@
  *     high 17, low 0 | high 17, low 5 | high 17, low 9 | high 21, low 3 | high 21, low 8 | ...
  *     `----- a bucket -------------------------------'   `- a bucket -'   `- a bucket --
  *
- * What is found does not depend on the table, nor on which thread finds it.
+ * The result does not depend on the table, nor on which thread finds a pair.
  *
  * Cost: two passes over 4 bytes a band and document, and some 20 ns for each key that
  * is shared.

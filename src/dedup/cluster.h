@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clusters of ranks (order.h): which stays for which.  The rules KEPT and COMPLETE decide
- * that document by document (keep.h); COMPONENTS takes pairs that are alike, in any order.
+ * Clusters of ranks (order.h): which document stays for which. The rules KEPT and COMPLETE
+ * decide that document by document (keep.h); COMPONENTS takes pairs that are alike, in any
+ * order.
  */
 #ifndef NIGH_DEDUP_CLUSTER_H
 #define NIGH_DEDUP_CLUSTER_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How alike two documents are: by their sets of features, or, unverified, by the distance of their signatures. */
+/*
+ * How alike two documents are: by their sets of features or, without verification, by the distance of their
+ * signatures.
+ */
 #ifndef NIGH_DEDUP_COMPARE_H
 #define NIGH_DEDUP_COMPARE_H
 

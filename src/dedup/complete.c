@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All of a cluster are alike to each other, so whoever joins is held against each member:
- * the square of their number, in a crowd.  Most of these comparisons need not be made.
- * Take any set p as a centre.  Sets x and y that share c(x) and c(y) features with it
- * share at least c(x) + c(y) - |p| with each other, and their Jaccard index is t or more
- * if, for the slack
+ * All members of a cluster are alike to each other, so a document that joins would have to be
+ * compared with each member: in a crowd, the square of its size. Most of these comparisons are not
+ * needed. Take any set p as a centre. Sets x and y that share c(x) and c(y) features with it share
+ * at least c(x) + c(y) - |p| with each other, and their Jaccard index is t or more if, for the
+ * slack
  *
  *     f(x) = (1 + t) (2 c(x) - |p|) - 2 t |x|          f(x) + f(y) >= 0
  *
@@ -17,18 +17,17 @@
  *                              members have, which is what they were made from, a template
  *                loose         the others
  *
- * A document is held against each centre, against the members of a ball that its slack
- * leaves open, and against the loose ones.  Members of a ball are a heap, the least slack
- * first, so those left open are all that is looked at.  Once there are many loose ones, the last
- * of them and those nearest to it make a centre; whoever is nearer to that than to his own
- * moves.  When documents were made from a few templates, that is a handful of comparisons for each,
- * however many there are.
+ * A document is compared with each centre, with the members of a ball that its slack leaves open,
+ * and with the loose ones. Members of a ball are a heap, the least slack first, so those left open
+ * are all that is looked at. Once there are many loose ones, the last of them and those nearest to
+ * it make a centre; members nearer to it than to their own centre move there. When documents were
+ * made from a few templates, that is a handful of comparisons for each, however many there are.
  *
- * Where they were not, the caller bounds what one document may take.  A cluster that it
- * could not be held against to the end says no, and is counted as truncated: nobody
- * joins unseen.
+ * If they were not, the caller limits the comparisons of one document. A cluster with which it was
+ * not fully compared does not take it, and is counted as truncated: no document joins unchecked.
  *
- * Rounding must not make anyone alike who is not, hence the MARGIN; what falls into it is compared.
+ * Rounding must not make two sets alike that are not. Hence the MARGIN: a sum that falls into it is
+ * followed by a comparison.
  */
 #include "dedup/complete.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Crowds: buckets that too many documents share for all pairs of them to be looked at.
- * Each keeps a list of those of its members that stay, in the order of their ranks, with
- * their signatures side by side; whoever comes later is held against these alone.
+ * Crowds: buckets with too many documents to look at all pairs. Each crowd keeps a list of
+ * its members that stay, in the order of their ranks, with their signatures side by side.
+ * Later members are compared with these alone.
  *
  * How near one must be depends on its place in the list and on nothing else, so what is
  * found for a document does not depend on those that come after it:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept, into a collection: with its bits, its keys and its text, by which later
- * documents are held against it.  One more pass over the input; what a thread makes of a
- * document travels as
+ * Adds the kept documents to a collection, with their bits, their keys and their texts, so that
+ * later documents can be compared with them. This takes one more pass over the input. What a
+ * thread makes of a document travels as
  *
  *     struct made | signature | keys of the bands, uint32_t each | id | snippet | text | values
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept, as it lay.  The input is read once more, record by record and without
- * understanding any, and a record is left out where its number is that of a document
- * that goes:
+ * Writes what is kept as it was in the input. The input is read once more, record by
+ * record, without parsing the records, and a record is left out if its number is that of a
+ * document that goes:
  *
  *     records    0   1   2   3   4   5   6 ...        documents 0, 1, 3, 4, 6
  *     written    0       2   3       5                of which 1, 4 and 6 go
  *
- * So whatever is no document (records 2 and 5, empty lines, a crawler's notes) stays
- * where it was.  What no single file can hold as it lay, pages and plain files, becomes
- * lines of JSON.
+ * So everything that is not a document (records 2 and 5, empty lines, a crawler's notes)
+ * stays where it was. Pages and plain files, which cannot be put into one file as they
+ * are, become lines of JSON.
  *
  * Cost: one more pass over the input, at the speed of copying.
  */

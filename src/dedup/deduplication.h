@@ -11,9 +11,9 @@
  * and then, as often as asked, pairs (likeness.c), kept records (dedup_write.c) and
  * the report.
  *
- * Documents with the same set of features (copies are among them) are alike without
- * a look, and what is alike to one is alike to all: only the first of them, which
- * stands for the others, takes part in the steps between.
+ * Documents with the same set of features (exact copies among them) are alike without a
+ * comparison, and a document alike to one of them is alike to all. So only the first of them
+ * takes part in the steps between, for all of them.
  */
 #ifndef NIGH_DEDUP_DEDUPLICATION_H
 #define NIGH_DEDUP_DEDUPLICATION_H

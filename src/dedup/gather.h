@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first pass: what there is, which of it is the same, and what the rest is found by.  gather.c says how. */
+/*
+ * The first pass: which documents there are, which are the same, and the bits and keys that find the others. gather.c
+ * says how.
+ */
 #ifndef NIGH_DEDUP_GATHER_H
 #define NIGH_DEDUP_GATHER_H
 

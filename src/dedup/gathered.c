@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is gathered of documents and of signatures alike: sets of the same, and bits by number. */
+/* What documents and signatures have in common once they are gathered: sets of the same, and bits by number. */
 #include "base/status.h"
 #include "dedup/gather.h"
 

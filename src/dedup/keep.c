@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who stays.  The rule is that of taking documents one by one, best first, and holding
- * each against those that stay so far:
+ * Decides which documents stay. The rule: take documents one by one, best first, and compare each with those that stay
+ * so far:
  *
  *     candidates   those that share a bucket with it, near enough by their bits: all in a
  *                  bucket that is no crowd, and in a crowd those of its list (crowd_lists.h)
  *     verdict      it goes with the first of them, by rank, that is alike; where none is, it
  *                  stays, and goes to the lists of its crowds
  *
- * So the verdict on a document depends on those before it that stay, and on nothing that
- * comes later: who adds documents day by day, and holds each day against what stayed of
- * the days before, comes to the same as who takes all at once.
+ * So the verdict on a document depends on those before it that stay, and on nothing that comes later. Adding documents
+ * day by day, and comparing each day with what stayed of the days before, gives the same result as taking all at once.
  *
  * It is done in waves of some thousand documents:
  *
  *     by several threads   each document of the wave against those that stayed before it
  *     in order             those that nobody was found for, against the wave's own
  *
- * Whoever is found in the first step has a better rank than anyone in the second, so the
- * two steps give the verdict of one by one.  Where a wave ends changes nothing.
+ * A document found in the first step has a better rank than any found in the second, so the two steps together give
+ * the verdict of one by one. Where a wave ends changes nothing.
  *
  * The rule COMPLETE is the same, but that a document must also be alike to all that went
  * with the one it goes with (complete.h).  A cluster may have grown since the first step: then it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deciding who stays, by the rules KEPT and COMPLETE.  keep.c says how. */
+/* Decides which documents stay, by the rules KEPT and COMPLETE. keep.c says how. */
 #ifndef NIGH_DEDUP_KEEP_H
 #define NIGH_DEDUP_KEEP_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pairs a deduplication gives out: all that are alike, collected while they are
- * found, or, when nobody asked for all, a tree: of each document that goes the pair with
- * the one that stays, made when it is asked for.  Either way records
+ * The pairs that a deduplication reports. Either all that are alike, collected while they are
+ * found; or a tree, made when it is asked for: for each document that goes, the pair with the
+ * one that stays. Either way records
  *
  *     first and second, in one word or two | similarity as the bits of a float << 32 | distance
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pairs that are alike, of documents, for whoever asks later.  likeness.c says how they are kept. */
+/* Pairs of documents that are alike, kept to be read later. likeness.c says how. */
 #ifndef NIGH_DEDUP_LIKENESS_H
 #define NIGH_DEDUP_LIKENESS_H
 

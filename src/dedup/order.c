@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks by the rule of what to keep.  A rule becomes a number, smaller is better,
- * and of equal ones the earlier document is better; numbers are sorted as words.
+ * Ranks documents by the rule of --keep. The rule becomes a number for each document; the
+ * smaller number is better, and of equal numbers the earlier document. Numbers are sorted
+ * as words.
  */
 #include "dedup/order.h"
 

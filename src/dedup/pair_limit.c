@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice of what is listed; pair_limit.h says which there are. */
+/* Chooses which pairs are listed; pair_limit.h has the rules. */
 #include "dedup/pair_limit.h"
 
 #include "base/bytes.h"

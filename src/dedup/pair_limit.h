@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many pairs are listed where all are wanted.  Of a crowd of m documents there are
- * m (m - 1) / 2, so where they would be more than the limit
+ * Limits the pairs that are listed when all are wanted. A crowd of m documents has m (m -
+ * 1) / 2 pairs, so if there would be more than the limit
  *
  *     first    of many copies of one text only pairs with the first are told: of more
  *              than 1,000 in any case, then of more than 100, of 10, of any
  *     then     each document is listed with as many candidates behind it, the best
  *              first, as there is room for: the window
  *
- * Candidates go by twice; the first time they are counted here.  What is listed depends
- * on them and on the limit alone, and who stays on neither.
+ * Candidates are read twice; the first time they are counted here. Which pairs are listed
+ * depends only on the candidates and the limit. Which documents stay depends on neither.
  */
 #ifndef NIGH_DEDUP_PAIR_LIMIT_H
 #define NIGH_DEDUP_PAIR_LIMIT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pass over the documents: each is read, its text hashed and its features found,
- * by several threads; a step makes of them what it needs, and takes that in the
- * order of the input.  The first pass numbers the documents and keeps the hashes of
- * their texts; a later one reads those that are asked for, and a text that is not
- * what it was ends it.
+ * A pass over the documents. Several threads read each, hash its text and find its
+ * features. A step turns them into what it needs, and takes the results in the order of
+ * the input. The first pass numbers the documents and keeps the hashes of their texts.
+ * Later passes read the documents that are asked for, and end with an error if a text has
+ * changed.
  */
 #ifndef NIGH_DEDUP_PASS_H
 #define NIGH_DEDUP_PASS_H

@@ -26,9 +26,9 @@
  * Of one feature those of similar length are paired, unless what is left behind the two
  * positions cannot be enough: at the first feature that two alike sets share, it is.
  *
- * A crowd, more documents with one rare feature than the budget, would take the square
- * of their number.  Of these each is paired with the eight best that fit, and with
- * sixteen neighbours by length; that is counted as truncated, and only then may a
+ * A crowd, in which more documents than the budget have one rare feature, would take the
+ * square of their number. Each of these documents is paired with the eight best that fit,
+ * and with sixteen neighbours by length. This is counted as truncated, and only then may a
  * pair be missed.
  */
 #include "dedup/prefixes.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates without a miss: documents that share one of their rarest features.  prefixes.c says why that is enough. */
+/*
+ * Candidates without missing any: documents that share one of their rarest features. prefixes.c says why that is
+ * enough.
+ */
 #ifndef NIGH_DEDUP_PREFIXES_H
 #define NIGH_DEDUP_PREFIXES_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page as a whole: what came of the documents, the histograms, the facts, and
- * clusters to look at.
+ * The page as a whole: the result, the histograms, the facts, and clusters to look at.
  *
  * Safety.  Texts and ids are written by nigh__page_text() alone, which leaves no
  * character that could begin or end markup; none of them goes into an attribute.
@@ -56,7 +55,7 @@ static void put_sentence(struct nigh__markup *page, const struct nigh__report *r
         put_literal(page, " of ");
         nigh__page_count(page, report->documents, "document", "documents");
         put_literal(page,
-                    gone == 1 ? " is a copy or nearly one, and can go; " : " are copies or nearly so, and can go; ");
+                    gone == 1 ? " is a copy or near-copy, and can go; " : " are copies or near-copies, and can go; ");
         nigh__page_number(page, report->kept);
         put_literal(page, report->kept == 1 ? " stays." : " stay.");
     }
@@ -140,7 +139,7 @@ static void put_charts(struct nigh__markup *page, const struct nigh__report *rep
     nigh__page_chart(page, "How alike pairs are", "Jaccard index of a pair (exact copies left out)",
                      report->similarities, report->similarity_count);
     nigh__page_chart(page, "How large clusters are",
-                     alone ? "documents in a cluster; 1 is a document that no other is like" : "documents in a cluster",
+                     alone ? "documents in a cluster (1: like no other document)" : "documents in a cluster",
                      report->sizes, report->size_count);
     put_literal(page, "</section>\n");
 }

@@ -8,9 +8,8 @@
  *           +-----------   labels below, as many as fit
  *              0   1   2
  *
- * Where one bar is so high that the others would be lines, heights are logarithms,
- * and the page says so.  Colours are classes: the style of the page follows light and
- * dark.
+ * If one bar is so high that the others would be mere lines, heights are logarithms, and
+ * the page says so. Colours are classes: the style of the page follows light and dark.
  */
 #include <stdio.h>
 #include <string.h>

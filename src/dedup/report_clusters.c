@@ -12,9 +12,9 @@
  *     | and so [on here] .        | and so [forth] .          |
  *     +---------------------------+---------------------------+
  *
- * What is the same stands in the page once, so a long pair costs little.  Texts are compared
- * whole, and the numbers of words are those of the whole; of what is shown there is a limit.  A
- * text that is too long to be compared is shown by its beginning, without marks.
+ * Text that both have stands in the page once, so a long pair costs little. Texts are compared
+ * whole, and the numbers of words are those of the whole texts; what is shown is limited. If a
+ * text is too long to be compared, its beginning is shown, without marks.
  */
 #include "base/bytes.h"
 #include "dedup/report_diff.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choosing takes a few passes over the documents in memory; the texts of at most a
- * hundred of them are then read in one pass over the input, which extracts no others.
+ * Choosing takes a few passes over the documents in memory. Then the texts of at most a
+ * hundred of them are read in one pass over the input, which extracts no others.
  */
 #include "dedup/report_sample.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the report can do beyond being read: search its clusters, show differences inline, give its list as a file.
- * Everything of it that is seen is made by the script itself, so that the page reads the same where scripts do not run.
- * It loads nothing, and takes texts as texts only: nothing of a document becomes markup.
+ * What the report can do beyond being read: search its clusters, show differences inline, give its list as a file. The
+ * script itself makes all its buttons and boxes, so the page reads the same if scripts do not run. It loads nothing,
+ * and treats texts as texts only: nothing in a document becomes markup.
  *
  * There is no '<' and no '&' in it, so that it is the same to every reader of HTML.  The policy of the page names the
  * SHA-256 of these bytes, as of the style; test_report_style.py computes it and says what to write here after a change.

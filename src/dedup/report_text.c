@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of strangers and numbers, as text of HTML. */
+/* Untrusted texts, and numbers, as text of HTML. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Marks are hashes with a secret in them, so their own bits say where they go, and
- * nobody can fill one corner of the table.  At most half of it is full: a search
- * takes one or two steps, of which the first misses the cache; other bits of a mark are
- * in the slot, so the marks themselves are read where they are equal, as good as only.
+ * Marks are hashes with a secret in them, so their own bits choose the slot, and nobody
+ * can fill one corner of the table. At most half of it is full: a search takes one or two
+ * steps, and only the first misses the cache. The slot has other bits of the mark, so the
+ * marks themselves are read almost only if they are equal.
  */
 #include "dedup/same.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Documents that were there before: those of a collection, which come before all others
- * and stay.  there_find.c finds which of them share a key with a new document, and
- * there_verify.c which are alike; a new document goes with the first that is.
+ * Documents of a collection, which come before all new ones and stay. there_find.c finds
+ * which of them share a key with a new document, and there_verify.c which are alike; a new
+ * document goes with the first that is.
  */
 #ifndef NIGH_DEDUP_THERE_H
 #define NIGH_DEDUP_THERE_H

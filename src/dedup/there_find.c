@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which documents of a collection share a key with a new one.  Band by band, by several
+ * Finds which documents of a collection share a key with a new one, band by band, by several
  * threads:
  *
  *     mark     the slots of the new documents' keys in a table of bits
@@ -9,9 +9,9 @@
  *     sift     the new documents the same way, by that second table
  *     join     both lists by key; what is near enough by its bits is a pair
  *
- * How near, depends on the place in the bucket, as crowd_lists.h has it: documents there
- * have the first places.  A bucket that has more than 200 members with them is a crowd for
- * the new documents, too, whose places come behind.
+ * How near they must be depends on the place in the bucket (crowd_lists.h): documents of the
+ * collection have the first places. If a bucket has more than 200 members with these, it is a
+ * crowd for the new documents, too, whose places come behind.
  *
  * Cost: 4 bytes a band and document of the collection, read once; some 20 ns for each key
  * that is shared.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verifying.  The documents of candidate pairs are read once more, and their sets of
- * features kept; then the pairs go by in order, a few thousand at a time:
+ * Verifying. The documents of candidate pairs are read once more, and their sets of
+ * features are kept. Then the pairs are processed in order, a few thousand at a time:
  *
  *     leave out those that cannot change anything any more   in order
  *     compare sets                                           by several threads
@@ -13,8 +13,8 @@
  * all others are passed over, or, where all pairs are wanted, as many of them compared
  * and listed as pair_limit.h says.
  *
- * The rules KEPT and COMPLETE decide by themselves, document by document (keep.c); pairs
- * then go by here only to be listed.
+ * The rules KEPT and COMPLETE decide document by document (keep.c); for them, pairs come
+ * here only to be listed.
  */
 #include "dedup/verify.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at candidate pairs, and at who stays for whom.  verify.c says how. */
+/* Compares candidate pairs, and tells the clusters. verify.c says how. */
 #ifndef NIGH_DEDUP_VERIFY_H
 #define NIGH_DEDUP_VERIFY_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a file may grow when it is unpacked, so that a bomb ends in an error instead of filling a day. */
+/*
+ * How far a file may grow when it is unpacked, so that an archive bomb ends in an error instead of filling the memory
+ * or the day.
+ */
 #ifndef NIGH_DOCUMENT_EXPANSION_H
 #define NIGH_DOCUMENT_EXPANSION_H
 

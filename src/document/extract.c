@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a record to an id and text.  Each kind has its reader; what they share is
- * here: ids are made where there are none, blank text is no text, limits hold, and a failure gets
- * the place of its record.
+ * From a record to an id and text. Each format has its reader. What they share is here: making
+ * ids where there are none, treating blank text as no text, limits, and adding the place of the
+ * record to errors.
  */
 #include "document/extract.h"
 

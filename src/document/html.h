@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages: the title and the text that a reader would see. */
+/* HTML pages: the title and the text that a reader would see. */
 #ifndef NIGH_DOCUMENT_HTML_H
 #define NIGH_DOCUMENT_HTML_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP responses as crawlers keep them: what they say of themselves, and the body as it was meant. */
+/* HTTP responses as crawlers keep them: their headers, and the body decoded. */
 #ifndef NIGH_DOCUMENT_HTTP_H
 #define NIGH_DOCUMENT_HTTP_H
 

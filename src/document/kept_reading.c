@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The caller's options may go when the call is over; those who read longer have this. */
+/* The caller may free its options when the call returns; code that reads later uses this copy. */
 #include "document/kept_reading.h"
 
 #include <inttypes.h>

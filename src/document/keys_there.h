@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What records have instead of the key that texts should be under, for who gave another one. */
+/* Which keys the records have instead of the missing text key, for the message that suggests one. */
 #ifndef NIGH_DOCUMENT_KEYS_THERE_H
 #define NIGH_DOCUMENT_KEYS_THERE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The batch's memory: what is emptied is used again. */
+/* The memory of a batch, which is used again when the batch is emptied. */
 #include "document/record.h"
 
 void nigh__batch_init(struct nigh__batch *batch) {

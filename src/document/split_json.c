@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A record each item of a JSON array, or each value where there is no array around them.  Here it is only found out
- * where an item ends, by its brackets and strings, so that memory does not grow with the array; simdjson holds each
- * to the grammar when it is extracted.  White space between tokens is left out: an item becomes a line.
+ * Makes a record of each item of a JSON array, or of each value if there is no array around them. This code only
+ * finds where an item ends, by its brackets and strings, so memory does not grow with the array; simdjson checks
+ * the grammar when the item is extracted. White space between tokens is left out: an item becomes a line.
  */
 #include "document/split_parts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One place that decides whether reading goes on after a problem. */
+/* The only place that decides whether reading goes on after a problem. */
 #include "document/tolerance.h"
 
 #include <inttypes.h>

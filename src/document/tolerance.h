@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which problems are borne: counts, reports and decides.  On the caller's thread alone.
+ * Which problems are tolerated: counts them, reports them and decides. Used on the
+ * caller's thread only.
  *
  *     malformed   max_errors of them are borne, none where `strict`
  *     binary      always: a folder has such files

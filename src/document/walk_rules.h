@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left out of folders and archives: by the patterns that were given, and in folders by .ignore and .gitignore
- * files and by names that begin with '.'.  As ripgrep has it, a line of .ignore goes before those of any .gitignore,
- * that of a deeper folder before that of one above, and what a line says is to stay is not hidden.  Files of the
- * folders above the one that is walked count up to the one that has .git, where there is one.
+ * What is left out of folders and archives: by the given patterns, and in folders by .ignore and .gitignore files and
+ * by names that begin with '.'. As in ripgrep, a line of .ignore overrides those of any .gitignore, a line of a
+ * deeper folder overrides one of a folder above, and a name that a line keeps is not hidden. Files of the folders
+ * above the one that is walked count up to the one that has .git, where there is one.
  */
 #ifndef NIGH_DOCUMENT_WALK_RULES_H
 #define NIGH_DOCUMENT_WALK_RULES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nigh dedup itself finds, asked as a user would ask: by its public functions,
- * from the files, with every pair wanted.  Pairs come by the numbers of documents and
- * go by those of originals, so that copies of one text are one.
+ * What nigh dedup itself finds, run as a user would run it: by its public functions, from
+ * the files, with all pairs listed. Its pairs have the numbers of documents; they are
+ * turned into numbers of originals, so that copies of one text count once.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The measuring of filters from reading to rows.  For each kind and m / n the best shape is
- * searched for, filters of that shape are made as nigh_terms_index() makes them, and then errors
- * are counted, queries asked, and bytes added up.
+ * Measures filters, from reading documents to the rows of the table. For each kind and m / n the
+ * best shape is searched for, and filters of that shape are made as nigh_terms_index() makes
+ * them. Then errors are counted, queries are run, and bytes are added up.
  */
 #include "eval/filters.h"
 

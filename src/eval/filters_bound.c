@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What filters come to at best, given how often words and pairs of words occur: the question that the
- * paper on COCA leaves open.
+ * How good filters can be at best, given how often words and pairs of words occur: the question that the paper on
+ * COCA leaves open.
  *
  * A filter of m bits accepts a set A of words that contains the block S.  So m >= I(S; A) = H(S) - H(S | A).
  * Given A, S is a part of it; of all distributions over parts with a given mean size the one that takes words

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of what stands against filters: an inverted index that is as small as a plain one gets
- * without giving up being simple.
+ * The size of the alternative to filters: an inverted index, as small as it gets while it stays simple.
  *
  *     terms of one block    | hash, 8 bytes |   | block, ceil(log2 blocks) bits |
  *     others                | hash, 8 bytes |   | where the list begins, ceil(log2 bits of all lists) bits |

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What queries find.  Blocks are taken 512 at a time, as rows of bits that stay in the cache, and
- * all queries are asked of these before the next come:
+ * Measures what queries find. Blocks are taken 512 at a time, as rows of bits that stay in the
+ * cache, and all queries are run on these before the next blocks:
  *
  *     rows[p]   8 words: which of the 512 filters have position p
  *     query     the AND of the rows of its words
  *
- * The truth is found in the same way, by a filter that does not err: a position of its own for
- * each word that is asked for, and none for others.  No block is left out by any filter, so what is
- * found and not true is false.  Threads take tiles, and counts are whole numbers, so that nothing
+ * The truth is found in the same way, by a filter that does not err: each queried word has a
+ * position of its own, and other words have none. No block is left out by any filter, so what is
+ * found and not true is false. Threads take tiles, and counts are whole numbers, so that nothing
  * depends on the threads.
  */
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The measuring of learned signatures from reading to rows.  Documents are read once.
- * What the seed changes is hashes of features, pairs, codewords and anchors: for each seed
- * the documents get the hashes that they would have been read with, so that the model is
- * the one that nigh_learn() makes under that seed.  Who asks is the same for all seeds.
+ * Measures learned signatures, from reading documents to the rows of the table. Documents
+ * are read once. What the seed changes is hashes of features, pairs, codewords and
+ * anchors: for each seed the documents get the hashes that they would have been read with,
+ * so that the model is the one that nigh_learn() makes under that seed. Who asks is the
+ * same for all seeds.
  *
  * All memory is counted.  What a method takes is the lesson, which all methods of a seed
  * share, and what is live beside it at most while the method learns and its model is made.

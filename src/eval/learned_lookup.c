@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hash lookup: all answers within the radius of a query, as who uses signatures gets them: by a finder, with
- * tables where its cost model says that they pay and else by its scan.
+ * Hash lookup: all answers within the radius of a query, found as a user would find them: by a finder, with
+ * tables if its cost model says that they pay, otherwise by its scan.
  *
  *     answers with a signature --finder--> within the radius of each query
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What learned signatures are held against: the inverted list, which returns every
- * document that shares a feature, and the exact cosine of tf-idf vectors, over the
- * chosen features and over all.  Both go through postings of the answers:
+ * What learned signatures are compared with: the inverted list, which returns every document that
+ * shares a feature, and the exact cosine of tf-idf vectors, over the chosen features and over all.
+ * Both use postings of the answers:
  *
  *     feature f   | answer : weight | answer : weight | ...      at begins[f] .. begins[f + 1)
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks, who answers and what is relevant; and the loop over the queries.  Scores
- * are kept for each query and summed in their order, so that no thread count changes a
- * mean.
+ * Chooses the queries, the documents that are ranked, and what is relevant; and loops over
+ * the queries. Scores are kept for each query and summed in their order, so that no thread
+ * count changes a mean.
  */
 #include <inttypes.h>
 #include <string.h>

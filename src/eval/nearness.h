@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was measured of a search against the truth: nearness.c measures, nearness_plot.c draws. */
+/* How near the answers of a search are to the truth: nearness.c measures, nearness_plot.c draws. */
 #ifndef NIGH_EVAL_NEARNESS_H
 #define NIGH_EVAL_NEARNESS_H
 

@@ -44,7 +44,9 @@ struct ranker {
     const nigh_eval_corpus *documents;
     const nigh_eval_corpus *queries; /* NULL: documents ask */
     struct nigh__array relevant;     /* of uint64_t, sorted */
-    struct nigh__array names;        /* of uint64_t: where documents ask, the hash of each judgement's topic */
+    struct nigh__array names;        /* of struct name: the topic of each judgement */
+    struct nigh__array letters;      /* of char: these names, if the caller wants to know them */
+    uint32_t *judgement_of;          /* a judgement of each topic; NULL: queries ask */
     uint32_t *distances;             /* of each document */
     uint64_t *keys;                  /* of each document, sorted */
     uint64_t *ranks;                 /* of relevant ones */
@@ -55,9 +57,27 @@ struct ranker {
     struct scores totals[ORDERS];    /* over the topics */
     struct nigh__progress progress;
     nigh_eval_ranking result;
+    const nigh_eval_ranking_options *options;
+};
+
+/* The first column of a judgement. */
+struct name {
+    uint64_t hash;
+    size_t at; /* among the letters */
+    uint32_t length;
 };
 
 /* ----------------------------------------------------------- judgements -- */
+
+/* Letters are kept for the caller alone: topics are told apart by their hashes.  False: out of memory. */
+static bool keep_name(struct ranker *ranker, const struct nigh__field *field) {
+    const nigh_context *context = ranker->documents->context;
+    struct name *name = nigh__array_add(context, &ranker->names, 1);
+    if (name == NULL) return false;
+    *name = (struct name){nigh__hash(field->text, field->length), ranker->letters.count, (uint32_t)field->length};
+    return ranker->options->topic == NULL || ranker->queries != NULL ||
+           nigh__bytes_append(context, &ranker->letters, field->text, field->length);
+}
 
 static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fields *fields, nigh_error *error) {
     double grade = 0;
@@ -75,10 +95,8 @@ static nigh_status read_judgement(struct ranker *ranker, const struct nigh__fiel
         return NIGH_OK;
     }
     uint64_t *key = nigh__array_add(ranker->documents->context, &ranker->relevant, 1);
-    uint64_t *hash = nigh__array_add(ranker->documents->context, &ranker->names, 1);
-    if (key == NULL || hash == NULL) return nigh__no_memory(error, "for the ranking");
+    if (key == NULL || !keep_name(ranker, name)) return nigh__no_memory(error, "for the ranking");
     *key = nigh__key(topic, document);
-    *hash = nigh__hash(name->text, name->length);
     return NIGH_OK;
 }
 
@@ -90,15 +108,23 @@ static uint32_t smaller(const uint64_t *hashes, size_t count, uint64_t hash) {
 static nigh_status number_topics(struct ranker *ranker, nigh_error *error) {
     const nigh_context *context = ranker->documents->context;
     const size_t count = ranker->names.count;
-    const uint64_t *names = ranker->names.data;
+    const struct name *names = ranker->names.data;
     uint64_t *keys = ranker->relevant.data;
     if (ranker->queries != NULL || count == 0) return NIGH_OK;
     if (count > UINT32_MAX) return nigh__fail(error, NIGH_ELIMIT, "too many judgements");
     uint64_t *sorted = nigh__alloc(context, count, sizeof *sorted);
-    if (sorted == NULL) return nigh__no_memory(error, "for the ranking");
-    memcpy(sorted, names, count * sizeof *sorted);
+    ranker->judgement_of = nigh__alloc(context, count, sizeof *ranker->judgement_of);
+    if (sorted == NULL || ranker->judgement_of == NULL) {
+        nigh__free(context, sorted);
+        return nigh__no_memory(error, "for the ranking");
+    }
+    for (size_t i = 0; i < count; i++) sorted[i] = names[i].hash;
     nigh__keys_sort(context, sorted, count);
-    for (size_t i = 0; i < count; i++) keys[i] = nigh__key(smaller(sorted, count, names[i]), nigh__key_number(keys[i]));
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t topic = smaller(sorted, count, names[i].hash);
+        keys[i] = nigh__key(topic, nigh__key_number(keys[i]));
+        ranker->judgement_of[topic] = (uint32_t)i;
+    }
     nigh__free(context, sorted);
     return NIGH_OK;
 }
@@ -244,6 +270,41 @@ static void add_ranking(struct ranker *ranker, const nigh_eval_corpus *from, uin
     sums->rankings++;
 }
 
+/* The figures that `sums` come to, over so many. */
+static void fill(nigh_eval_ranking *out, const struct scores sums[ORDERS], uint64_t count) {
+    const double divisor = count == 0 ? 1 : (double)count;
+    const struct {
+        double *map, *precision;
+    } places[ORDERS] = {[BY_DISTANCE] = {&out->map, &out->precision},
+                        [BY_TOUCHED] = {&out->touched_map, &out->touched_precision},
+                        [BY_LEVEL] = {&out->weighted_map, &out->weighted_precision},
+                        [BY_WEIGHT] = {&out->unrounded_map, &out->unrounded_precision},
+                        [BY_COSINE] = {&out->vector_map, &out->vector_precision}};
+    for (size_t order = 0; order < ORDERS; order++) {
+        *places[order].map = sums[order].average_precision / divisor;
+        *places[order].precision = sums[order].precision / divisor;
+    }
+}
+
+/* Tells the caller of a topic.  True: to be cancelled. */
+static bool tell_topic(const struct ranker *ranker, uint32_t topic, const struct sums *sums) {
+    nigh_eval_ranking figures = {.size = sizeof figures, .topics = 1, .rankings = sums->rankings};
+    const char *text;
+    size_t length;
+    if (ranker->options->topic == NULL) return false;
+    if (ranker->queries != NULL) {
+        const struct nigh__entry *entry = nigh__corpus_entry(ranker->queries, topic);
+        text = (const char *)ranker->queries->ids.data + entry->id;
+        length = entry->id_length;
+    } else {
+        const struct name *name = (const struct name *)ranker->names.data + ranker->judgement_of[topic];
+        text = (const char *)ranker->letters.data + name->at;
+        length = name->length;
+    }
+    fill(&figures, sums->by, sums->rankings);
+    return ranker->options->topic(ranker->options->user, text, length, &figures) != 0;
+}
+
 /* The rankings of one topic, whose relevant documents are keys[0 .. count).  True: to be cancelled. */
 static bool rank_topic(struct ranker *ranker, const uint64_t *keys, size_t count, size_t place) {
     struct sums sums = {.rankings = 0};
@@ -264,13 +325,7 @@ static bool rank_topic(struct ranker *ranker, const uint64_t *keys, size_t count
     ranker->result.rankings += sums.rankings;
     for (size_t order = 0; order < ORDERS; order++)
         add_scores(&ranker->totals[order], sums.by[order], 1 / (double)sums.rankings);
-    return cancelled;
-}
-
-static void mean(const struct ranker *ranker, enum order order, double *map, double *precision) {
-    const double topics = ranker->result.topics == 0 ? 1 : (double)ranker->result.topics;
-    *map = ranker->totals[order].average_precision / topics;
-    *precision = ranker->totals[order].precision / topics;
+    return cancelled || tell_topic(ranker, nigh__key_distance(keys[0]), &sums);
 }
 
 static nigh_status rank_all(struct ranker *ranker, nigh_error *error) {
@@ -282,12 +337,7 @@ static nigh_status rank_all(struct ranker *ranker, nigh_error *error) {
             nigh__progress_tick(&ranker->progress, "ranking", end, ranker->relevant.count))
             return nigh__progress_cancelled(error);
     }
-    nigh_eval_ranking *result = &ranker->result;
-    mean(ranker, BY_DISTANCE, &result->map, &result->precision);
-    mean(ranker, BY_TOUCHED, &result->touched_map, &result->touched_precision);
-    mean(ranker, BY_LEVEL, &result->weighted_map, &result->weighted_precision);
-    mean(ranker, BY_WEIGHT, &result->unrounded_map, &result->unrounded_precision);
-    mean(ranker, BY_COSINE, &result->vector_map, &result->vector_precision);
+    fill(&ranker->result, ranker->totals, ranker->result.topics);
     return NIGH_OK;
 }
 
@@ -313,6 +363,8 @@ static void ranker_release(struct ranker *ranker) {
     const nigh_context *context = ranker->documents->context;
     nigh__array_release(context, &ranker->relevant);
     nigh__array_release(context, &ranker->names);
+    nigh__array_release(context, &ranker->letters);
+    nigh__free(context, ranker->judgement_of);
     nigh__free(context, ranker->distances);
     nigh__free(context, ranker->keys);
     nigh__free(context, ranker->ranks);
@@ -341,8 +393,10 @@ nigh_status nigh_eval_ranking_measure(const nigh_eval_corpus *documents, const n
     struct ranker ranker = {.documents = documents,
                             .queries = known.queries,
                             .relevant = NIGH__ARRAY(uint64_t),
-                            .names = NIGH__ARRAY(uint64_t),
-                            .result = {.size = sizeof(nigh_eval_ranking)}};
+                            .names = NIGH__ARRAY(struct name),
+                            .letters = NIGH__ARRAY(char),
+                            .result = {.size = sizeof(nigh_eval_ranking)},
+                            .options = &known};
     nigh__progress_init(&ranker.progress, known.progress);
     status = ranker_alloc(&ranker) ? read_judgements(&ranker, known.judgements, error)
                                    : nigh__no_memory(error, "for the ranking");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What weak bits are worth (psm-2011, Figures 2, 5 and 8), on real pairs.
+ * Measures how much weak bits help (psm-2011, Figures 2, 5 and 8), on real pairs.
  *
  * Different signatures a and b within the radius are a match, both ways: a asks for
  * b with the weights of a's bits, b for a with those of b's.

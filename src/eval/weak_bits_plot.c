@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What weak bits are worth, as an SVG image of four panels: attempts (Figure 2 of the
+ * How much weak bits help, as an SVG image of four panels: attempts (Figure 2 of the
  * paper), probes that a recall of .95 takes (Figure 5), and recall by probes where all
  * matches or any one is wanted (Figure 8).
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The constants of the cost model (finder/choice.c), measured on the machine at
- * hand with the very code that they are to predict: small finders are made and
- * asked, and each time is put into its equation, where by then one constant
- * alone is not known.
+ * Measures the constants of the cost model (finder/choice.c) on this machine, with the code that
+ * they predict. Small finders are made and queried, and each time is put into its equation, in
+ * which only one constant is not yet known.
  *
  *     rows      finder                     gives
  *     65,536    scan                       scan_byte

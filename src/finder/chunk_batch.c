@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a match: a row in a list, or the best of its query so far, which all threads see. */
+/* Takes matches: as a row in a list, or as the best of its query so far, which all threads see. */
 #include "finder/chunk_batch.h"
 
 bool nigh__chunk_hits_spill(const struct nigh__chunk_batch *batch, struct nigh__chunk_finds *finds) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch of queries held against a block of sorted fingerprints, in one of three ways.  chunk_search.c has them. */
+/* A batch of queries compared with a block of sorted fingerprints, in one of three ways. chunk_search.c has them. */
 #ifndef NIGH_FINDER_CHUNK_SEARCH_H
 #define NIGH_FINDER_CHUNK_SEARCH_H
 

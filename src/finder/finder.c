@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a finder: its options are checked, equal rows collapsed, a method and its
- * setting chosen where that is left open, the memory predicted and held against the
- * limit, and only then anything is built.
+ * Making a finder: options are checked, equal rows collapsed, a method and its setting
+ * chosen if they were left open, and the memory is predicted and compared with the limit.
+ * Only then is anything built.
  *
  * The limit is on what a finder keeps.  While equal rows are looked for there is a hash
  * table instead of the method's own tables; distinct.h says how large.

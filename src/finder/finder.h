@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The finder as src/search/ sees it: distinct rows and the method that looks among them.  Never changes once made. */
+/* The finder as src/search/ sees it: distinct rows and a method to search them. It never changes once it is made. */
 #ifndef NIGH_FINDER_FINDER_H
 #define NIGH_FINDER_FINDER_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking a finder that grows: its parts one after the other, the oldest first, and the
- * tail, which is asked as a finder that scans.  Who wants all gets what they found put
- * together; who wants one match is asked for only until there is one.  Numbers ascend
- * from part to part, so that the first part with a match has the lowest number.
+ * Searching a finder that grows: its parts one after the other, the oldest first, and then
+ * the tail, which is scanned. If all matches are wanted, those of all parts are put
+ * together; if one is enough, a query stops at its first match. Numbers ascend from part
+ * to part, so the first part with a match has the lowest number.
  */
 #include <string.h>
 

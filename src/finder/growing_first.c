@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Few queries that want the match of the lowest number.  What nigh_growing_finder_find() prepares for thousands,
- * results, chunks and threads, takes longer than to look up one: three times as long with four parts.  Here each part
+ * A few queries, each for the match with the lowest number. What nigh_growing_finder_find() prepares for thousands,
+ * results, chunks and threads, takes longer than to look up one: three times as long with four parts. Here each part
  * is looked up as it stands, and the tail is compared row by row.
  */
 #include "base/bytes.h"

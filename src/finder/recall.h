@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of what is within a radius probing weak bits finds, by a seeded simulation of near-copies. */
+/*
+ * How much of what is within a radius is found by probing weak bits, estimated by a seeded simulation of near-copies.
+ */
 #ifndef NIGH_FINDER_RECALL_H
 #define NIGH_FINDER_RECALL_H
 

@@ -9,14 +9,15 @@
  *             i - 2L   ask for the rows by number, where they are wide
  *             i - 3L   compare
  *
- * Who wants all takes one query after the other through this.  Who wants any one match
- * stops with it, so that the next combinations of a query must wait until the last have
- * been compared: 4L queries are under way, and step i belongs to number i mod 4L of them,
- * whose step before has been compared by then.  Its first step looks up the bits as they
- * are, for which nothing needs to be listed, and the others follow in waves of 16; where
- * few queries of a call have had a match, the first wave is as long as the others.
- * Whatever the waves, a query's combinations are looked up in the same order and it ends
- * with the first that hits: what is found does not depend on its company.
+ * If all matches are wanted, one query after the other goes through this. If any one match
+ * is enough, a query stops with its first one, so the next combinations of a query must
+ * wait until the last ones have been compared: 4L queries are under way, and step i
+ * belongs to number i mod 4L of them, whose step before has been compared by then. Its
+ * first step looks up the bits as they are, for which nothing needs to be listed, and the
+ * others follow in waves of 16; where few queries of a call have had a match, the first
+ * wave is as long as the others. Whatever the waves, a query's combinations are looked up
+ * in the same order and it ends with the first that hits: what is found does not depend on
+ * its company.
  *
  * Measured, one core of a shared Zen 4 machine that was busy, five million generated
  * rows, p = 22, any against all, where 1, 12 and 90 of a hundred queries have a match:

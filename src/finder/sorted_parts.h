@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorted tables as they lie in memory, for who makes them (sorted.c) and who asks them (sorted_find.c). */
+/* Sorted tables as they lie in memory: sorted.c makes them, sorted_find.c searches them. */
 #ifndef NIGH_FINDER_SORTED_PARTS_H
 #define NIGH_FINDER_SORTED_PARTS_H
 

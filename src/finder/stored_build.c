@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving a collection its tables, and taking them away. */
+/* Makes and removes the tables of a collection. */
 #include <string.h>
 
 #include "base/progress.h"

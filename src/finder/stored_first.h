@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of the tables of a segment one thing: the first document, of those that live, within a radius that the tables
- * guarantee.  It is what who keeps the first of each kind asks, again and again; so what a look-up needs is made once.
+ * One use of the tables of a segment: finding the first living document within a radius that the tables guarantee.
+ * Find-or-add needs this again and again, so what a look-up needs is made once.
  */
 #ifndef NIGH_FINDER_STORED_FIRST_H
 #define NIGH_FINDER_STORED_FIRST_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a search of tables takes and refuses, when it is chosen, and a batch of queries by it.
+ * Which options a search of tables takes and refuses, when it is chosen, and the search of a batch.
  *
  * The proof.  A search within radius r wants rows nearer than a limit of at most r + 1.  Permuted tables are taken
  * where r is at most z - x: then each row within r bits of a query agrees with it in x whole blocks, stands in the

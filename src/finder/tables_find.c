@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking up permuted tables.  A query waits for memory: for the start of its bucket,
- * then for the keys.  It does so for all tables at once and for several queries together:
+ * Looks up permuted tables. A query waits for memory: for the start of its bucket, then
+ * for its keys. It waits for all tables at once, and together with several other queries:
  *
  *     query q + 8    its buckets are known; their starts are asked for
  *     query q + 4    these are here; the keys are asked for

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permuted tables from within: what tables.c builds and tables_find.c reads.  tables.c draws it. */
+/* The inside of permuted tables: what tables.c builds and tables_find.c reads. tables.c draws it. */
 #ifndef NIGH_FINDER_TABLES_PARTS_H
 #define NIGH_FINDER_TABLES_PARTS_H
 

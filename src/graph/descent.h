@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A neighbour of a neighbour is likely a neighbour (Dong, Moses and Li: "Efficient
- * k-nearest neighbor graph construction for generic similarity measures", 2011).
+ * A neighbour of a neighbour is likely to be a neighbour, too (Dong, Moses and Li:
+ * "Efficient k-nearest neighbor graph construction for generic similarity measures",
+ * 2011).
  *
  * In a pass each node brings those together that have it as a neighbour or that it has,
  * and compares them with each other; pairs that both were there in an earlier pass have

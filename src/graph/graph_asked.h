@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is held against a graph: a query, and which of its bits count (kernel/weighted.h).
+ * What is compared with the nodes of a graph: a query, and which of its bits count
+ * (kernel/weighted.h).
  *
  * Groups and centres have only the first words of a row, and sketches fewer still.  Planes
  * of a query are as long as a row each, so that of those a copy is made, cut to as many

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving a collection its graphs, and taking them away: which segments get one, of which options. */
+/* Makes and removes the graphs of a collection: which segments get one, and with which options. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 

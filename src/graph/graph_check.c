@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A graph against the rows it is of, number by number. */
+/* Checks a graph against its rows, number by number. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What graphs are to a collection: files beside its segments, and what their searches leave for the next. */
+/*
+ * What a collection needs to know of graphs: the files beside its segments, and the memory that one search leaves for
+ * the next.
+ */
 #include "base/status.h"
 #include "collection/collection.h"
 #include "graph/graph.h"

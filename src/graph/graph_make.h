@@ -19,8 +19,8 @@
  * the same in all documents, and in all bits short texts are near each other for that alone.
  *
  * Cost, at the default options: some 60 us of one core with AVX-512 for each of several
- * hundred thousand of 1,024 bits, a little more of more; threads share most of it.
- * The graph is the same for any number of them.
+ * hundred thousand of 1,024 bits, a little more of more; threads share most of it. The graph
+ * is the same for any number of threads.
  */
 #ifndef NIGH_GRAPH_GRAPH_MAKE_H
 #define NIGH_GRAPH_GRAPH_MAKE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which options a graph takes and refuses, what it does where nobody says, and walks of a batch. */
+/* Which options a graph takes and refuses, its defaults, and walks of a batch. */
 #include "graph/graph_method.h"
 
 #include "base/options.h"

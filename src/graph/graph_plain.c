@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search of a graph without any hurry: what graph_search.h says, in plain lists that
- * are gone through from one end to the other.  It asks for nothing ahead, and the fast
- * way must equal it; a search takes as long as the nodes it meets, squared.
+ * The search of a graph in its plainest form: what graph_search.h says, with lists that
+ * are read from one end to the other, and without prefetching. The fast search must equal
+ * it. Its time grows with the square of the nodes it meets.
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where texts that ask begin: a sample of the nodes, on their side (columns/columns.h).
+ * Where the walk for a text begins: a sample of the nodes, stored as columns
+ * (columns/columns.h).
  *
  *     node      0  1  2  3  4  5  6  7  8 ...
  *     sampled   x           x           x          every step-th: the 4th, or more apart where

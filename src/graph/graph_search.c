@@ -12,8 +12,8 @@
  * Distances are small whole numbers, so the pool is these two tables and no heap: to add a
  * node, or to take the nearest, is a few instructions.
  *
- * What a walk waits for is memory: of each node met a line with its sketch, of two in
- * five the rest of its row.  Measured on 332,000 real signatures of 1,024 bits (k = 10,
+ * A walk waits for memory: for each node it meets, a cache line with its sketch, and for two
+ * in five the rest of the row. Measured on 332,000 real signatures of 1,024 bits (k = 10,
  * one core of a shared Zen 3, ratios within one run; E = 128 without patience meets 2,240
  * nodes, recall .91):
  *

@@ -23,13 +23,12 @@
  *               slice, or share one that was left out, of one slice after the other
  *     fewer     some evenly chosen nodes, and then all
  *
- * Nodes are compared by their sketch first, the first bits of the signature.  One whose
- * sketch is farther than its share of the E-th distance, and a little, is not looked at
- * again (nigh__graph_sketch_limit).
+ * Nodes are first compared by their sketch, the first bits of the signature. A node whose sketch is clearly farther
+ * than its share of the E-th distance is not looked at again (nigh__graph_sketch_limit).
  *
- * Memory is far away, and a walk that waited for every node would do nothing else.  So
- * work goes on in turns, and what a turn asks for the next one uses.  That a step is
- * chosen before the last ones have been looked at is part of what is defined here:
+ * Memory is slow, and a walk that waited for every node would do nothing else. So it works in turns, and each turn
+ * fetches ahead what the next one uses. A step is therefore chosen before the nodes of the last ones have been
+ * compared; this is part of the definition:
  *
  *     turn t    1  some seeds, or some steps (nigh__graph_followed), all chosen before the
  *                  nodes of the first are looked at: new nodes are met

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a walk begins: for each value of each of the first slices of a signature, the
- * nodes that have it.  Of very many a list has evenly chosen ones, 512 of them: those that
- * share a slice may be a crowd, texts of one template, of which no other list has any.
+ * Seeds, where a walk begins: for each value of each of the first slices of a signature,
+ * the nodes that have it. If there are very many, the list has 512 of them, evenly chosen,
+ * because nodes that share a slice may be a crowd, texts of one template, that is in no
+ * other list.
  */
 #ifndef NIGH_GRAPH_GRAPH_SEEDS_H
 #define NIGH_GRAPH_GRAPH_SEEDS_H

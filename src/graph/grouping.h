@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups of centres that are near each other, so that a query finds its centres without
- * a look at all of them.
+ * Groups centres that are near each other, so that a query finds its centres without
+ * looking at all of them.
  *
  *     begin     evenly chosen centres are groups
  *     assign    each centre to the group that is nearest to it, of several the first

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparing nodes that are likely to be near, all with all, each pair offered to both
- * rows of neighbours.  Their signatures are copied together first, so that the kernel
- * reads them from the cache and in a row: some 3 ns a pair of 1,024 bits.
+ * Compares nodes that are likely to be near, all with all, and offers each pair to both rows of neighbours.
+ * Their signatures are copied together first, so that the kernel reads them from the cache and in a row: some 3
+ * ns a pair of 1,024 bits.
  *
  * Most pairs that are near enough are known from before.  As a pair is always offered
  * both ways, one look at the row of the one node tells: if the other is in it neither

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bringing near signatures together.  Up to 32 of them, chosen at random, are pivots, and
- * each goes to the nearest pivot; so again with those of each pivot, until they are few:
- * a leaf.
+ * Brings near signatures together. Up to 32 of them, chosen at random, are pivots, and
+ * each signature goes to the nearest pivot. The same is done with the signatures of each
+ * pivot, until they are few: a leaf.
  *
  *     |---------------------- all ----------------------|
  *     |--- p0 ---|------- p1 -------|- p2 -|---- p3 ----|     ties: the first pivot
  *     |-|--|-----|---|----|---|-----|  ..
  *       leaves
  *
- * Two that are near share a leaf with some luck; with several trees of other pivots,
- * most do in one of them.
+ * Two near signatures share a leaf with some luck; with several trees that have other
+ * pivots, most of them do in one of the trees.
  *
  * Cost: 32 distances for each a level, and log32(n / leaf) levels where signatures
  * spread.  Where they do not (all as far from one another, a crowd around one point) the

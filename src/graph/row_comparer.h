@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One row against many, in all bits or in those that count for it (kernel/weighted.h): while
- * a graph is made, and when a query begins.
+ * Compares one row with many, in all bits or in those that count for it (kernel/weighted.h).
+ * Used while a graph is made, and when a query begins.
  */
 #ifndef NIGH_GRAPH_ROW_COMPARER_H
 #define NIGH_GRAPH_ROW_COMPARER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which neighbours become edges.  Those of a crowd are near to each other too: an edge
- * to one of them is enough, and the others can be reached from it.
+ * Chooses which neighbours become edges. Neighbours in a crowd are near each other, too: an
+ * edge to one of them is enough, and the others can be reached from it.
  *
  *     thin      nearest first, a neighbour v of u is left out where one that was kept, s,
  *               is much nearer to it than u is:  1.1 d(s, v) < d(u, v)

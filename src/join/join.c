@@ -251,7 +251,7 @@ nigh_status nigh__join_from(nigh_context *context, const uint8_t *rows, uint64_t
     status = nigh__width_allowed(join.width_bits, error);
     if (status != NIGH_OK) return status;
     if (rows == NULL && count > 0)
-        return nigh__fail(error, NIGH_EINVAL, "no rows, though there are to be %llu", (unsigned long long)count);
+        return nigh__fail(error, NIGH_EINVAL, "no rows, though %llu were announced", (unsigned long long)count);
     status = nigh__padding_check(rows, count, join.width_bits, "row", error);
     if (status == NIGH_OK && others != NULL)
         status = nigh__padding_check(others, other_count, join.width_bits, "other row", error);

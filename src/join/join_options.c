@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a caller may leave to the library, and what that comes to; see base/options.h. */
+/* Options and their defaults; see base/options.h. */
 #include "join/join_options.h"
 
 static const struct nigh__option join_options_fields[] = {

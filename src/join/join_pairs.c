@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From pairs of distinct rows to pairs of rows, in order.  Where all rows differ, the
- * pairs are that already.  Else each end of a pair stands for a group of equal rows:
+ * From pairs of distinct rows to pairs of rows, in order. If all rows differ, the pairs are
+ * that already. Otherwise each end of a pair stands for a group of equal rows:
  *
  *     pairs (i, j)     by i   with the groups by their first row   ->   (j, each of i)
  *     (j, each of i)   by j   with the groups                      ->   (each of i, each of j)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread of a join works with: places for what a kernel finds, scratch arrays,
- * and the pairs that it has found, which go to the sorter some thousands at a time.
+ * The working memory of a thread of a join: space for the output of a kernel, scratch
+ * arrays, and the pairs that it has found, which go to the sorter some thousands at a
+ * time.
  */
 #include "base/status.h"
 #include "join/join_bucket.h"

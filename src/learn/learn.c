@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Learning from beginning to end: documents, the lesson, the method, the model.  All
- * but the model is made in a context of our own, whose memory is counted.
+ * Learning from beginning to end: documents, the lesson, the method, the model. Everything
+ * but the model is made in a context of our own, which counts its memory.
  */
 #include <string.h>
 

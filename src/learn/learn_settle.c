@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be asked of learning, and what is meant where nothing is said. */
+/* Checks the options of learning, and fills in the defaults. */
 #include <math.h>
 
 #include "base/status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was learned: which method it is learned by, whether it is sound, and the model it becomes. */
+/* The result of learning: calls the method, checks what it learned, and turns it into a model. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From labelled documents to a lesson: who is to learn, whether the labels do, which
- * features, and the matrix both ways.  By columns first, going through the documents
- * in order, so that rows ascend within a column; then by rows, going through the
- * columns in order, so that columns ascend within a row: nothing is sorted.
+ * From labelled documents to a lesson: which documents to learn from, whether their labels
+ * are good enough, which features, and the matrix by rows and by columns. By columns
+ * first, going through the documents in order, so that rows ascend within a column; then
+ * by rows, going through the columns in order, so that columns ascend within a row:
+ * nothing is sorted.
  *
  * Memory: 28 bytes for each chosen feature of each row.
  */

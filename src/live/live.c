@@ -7,12 +7,12 @@
  *     wait      until the disk has what was added, and what was named      one waits for the disk
  *     fill      a log that is large is left to who makes segments          under the lock
  *
- * Whoever comes to the third step first writes for all that have come so far, without the lock,
- * so that the next can be answered meanwhile; they wait for the next write.  That is group commit:
- * with many threads a sync serves many calls, with one thread a call is a group.
+ * The first thread to reach the third step writes for all that have come so far, without the lock.
+ * Others can be answered meanwhile, and wait for the next write. That is group commit: with many
+ * threads a sync serves many calls, with one thread a call is a group.
  *
- * An answer that names a document which is not safe yet waits for it too: who is told "it is there"
- * throws the page away.
+ * An answer that names a document which is not safe yet waits for it too, because a caller that is
+ * told "it is there" throws its page away.
  */
 #include "nigh/live.h"
 

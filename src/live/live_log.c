@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of a live: what goes into it, and what was left in some.  A document that is added goes to the log, which
- * makes it safe, and to memory, where it is found; the segment is made of the log later (live_make.c), as it is after a
- * crash.
+ * The log of a live: writing to it, and taking up logs that were left behind. A document that is added goes to the
+ * log, which makes it safe, and to memory, where it is found; the segment is made of the log later (live_make.c), as
+ * it is after a crash.
  */
 #include "base/escape.h"
 #include "base/status.h"

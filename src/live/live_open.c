@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a live and closing it: how documents are signed, the writer that holds the lock, logs that were left. */
+/*
+ * Opening and closing a live: how documents are signed, the writer that holds the lock, and logs that were left
+ * behind.
+ */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -8,10 +8,10 @@
  *     parts      | stored               | stored     | in memory            |
  *     growing                                        the last of them, to which new ones are added
  *
- * Parts are asked one after the other, and who has a match is not asked about any more.  Each has all documents from
- * its first to before its end, and they ascend by their first: so the first part with a match has the lowest number,
- * also where parts overlap.  They overlap where segments were merged of which one part had some: it stays until tables
- * have all of it.
+ * Parts are searched one after the other, and a document that has a match is not looked up any more. Each has all
+ * documents from its first to before its end, and they ascend by their first: so the first part with a match has the
+ * lowest number, also where parts overlap. They overlap where segments were merged of which one part had some: it
+ * stays until tables have all of it.
  *
  * When a log is full what is in memory becomes a part if it is as large as segments that get tables, and a new finder
  * grows: once there are tables the part goes.  So what is in memory is what is in the logs, and what is in segments too

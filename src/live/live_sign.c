@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a caller gives, checked before any of it is taken, and signed. */
+/* Checks what a caller gives, before any of it is taken, and signs it. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bitmap over the collection, a function or a condition, cut into the segments and put together with what lives. */
+/*
+ * A filter is a bitmap over the collection, a function or a condition. It is cut into segments and combined with the
+ * living documents.
+ */
 #include "search/filter.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which documents a search looks among: those that live, and of these the ones that are asked for. */
+/* Which documents a search looks at: those that live, and among these the ones that a filter allows. */
 #ifndef NIGH_SEARCH_FILTER_H
 #define NIGH_SEARCH_FILTER_H
 

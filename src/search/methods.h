@@ -7,8 +7,8 @@
  * without being asked for.  The first that can search the segment, and for some query is
  * predicted to cost less than the scan, takes it; a query that costs it more is scanned.
  *
- * Who leaves the choice to us and yet says how a method is to go has that in mind: methods
- * after it are then passed over.
+ * If the caller leaves the choice to us, but gives an option of one method, methods after
+ * that one are passed over.
  */
 #ifndef NIGH_SEARCH_METHODS_H
 #define NIGH_SEARCH_METHODS_H

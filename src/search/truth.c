@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is really nearest: by the scan, in batches, and kept in a file because it takes
- * longer than all that is measured against it.
+ * The true nearest documents, found by the scan in batches, and kept in a file because
+ * finding them takes longer than everything that is measured against them.
  *
  *      0  magic, version, endianness mark        as of every file of ours
  *     16  k, and a zero                          u32 each

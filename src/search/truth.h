@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nearest documents of some queries, as they really are; truth.c has the file. */
+/* The true nearest documents of some queries; truth.c has the file. */
 #ifndef NIGH_SEARCH_TRUTH_H
 #define NIGH_SEARCH_TRUTH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search that leaves the choice to the library goes by the tuning of the collection, where there is one. */
+/* A search that leaves the choice to the library uses the tuning of the collection, if there is one. */
 #ifndef NIGH_SEARCH_TUNED_H
 #define NIGH_SEARCH_TUNED_H
 

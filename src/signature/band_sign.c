@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bits and keys of a document; band_keys.h says of which.  A library without documents needs keys, and not this. */
+/* Bits and keys of a document (see band_keys.h). A library without documents needs the keys, but not this file. */
 #include <string.h>
 
 #include "base/bytes.h"

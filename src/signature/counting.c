@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pass before signing, where weights need a vocabulary.  Threads analyse the
- * documents; one, the caller's, adds the counts, in the order of the input.
+ * The pass before signing that counts words, if weights need a vocabulary. Threads analyse
+ * the documents; one, the caller's, adds the counts, in the order of the input.
  */
 #include "base/memory.h"
 #include "base/status.h"

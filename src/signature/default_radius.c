@@ -2,10 +2,10 @@
 /*
  * How many bits of near-copies differ, where the caller does not say.
  *
- * SimHash: 3 of 64, where more brings in strangers.  MinHash: documents that share 8 of 10
- * shingles differ in a bit with p = .1, so of 256 bits in 25.6, and one in a hundred of them in
- * 2.33 deviations more: 36.  Other widths get such a share.  What learned and topsig signatures
- * say depends on what they were made for.
+ * SimHash: 3 of 64; a larger radius brings in unrelated documents. MinHash: documents that
+ * share 8 of 10 shingles differ in a bit with p = .1, so of 256 bits in 25.6, and one in a
+ * hundred of them in 2.33 deviations more: 36. Other widths get such a share. What learned and
+ * topsig signatures say depends on what they were made for.
  */
 #include "nigh.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signatures that behave like those of documents, out of nothing but a seed.
+ * Makes signatures that behave like those of documents, from nothing but a seed.
  *
  * Random bits are no test: in 1024 of them every document is 512 bits from
  * every other and there is nothing to find.  In real collections documents crowd

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model: what was learned from labelled documents, as bytes that a file or a section
- * of a collection holds as they are; all numbers little-endian:
+ * A model: what was learned from labelled documents, as bytes that a file or a section of a collection holds
+ * unchanged; all numbers are little-endian:
  *
  *      0  magic "\x89NIGHL\r\n"
- *      8  u32 version: 1, or 2 where the text has lines that readers of before must not pass over:
+ *      8  u32 version: 1, or 2 if the text has lines that older versions must not ignore:
  *         which words are left out beside stop words, or values=counts
  *     12  u32 form: 0 weights, 1 coefficients, 2 anchors
  *     16  u32 method, as nigh_learn_method

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Models may come from anywhere.  Sizes are checked before anything is laid over the
- * bytes, then the checksum, and then everything a loop will follow later, so that those
- * who sign need not look twice.
+ * Models may come from anywhere. Sizes are checked before the bytes are interpreted, then
+ * the checksum, and then everything that a loop will follow later, so that signing need
+ * not check again.
  */
 #include <stdio.h>
 #include <string.h>

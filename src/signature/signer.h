@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signers: everything between a text and its bits, tied together.
+ * Signers: everything between a text and its bits.
  *
  *     text -> features, counted -> weights -> projection -> bits, and how sure they are
  *             text/feature.h       weight.h   project.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The beginning of a text, to be shown. */
+/* The beginning of a text, shown in answers. */
 #ifndef NIGH_SIGNATURE_SNIPPET_H
 #define NIGH_SIGNATURE_SNIPPET_H
 

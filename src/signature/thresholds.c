@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thresholds in memory: made of numbers, read from a file, told to others. */
+/* Thresholds in memory: making them from numbers, reading them from a file, and giving them out. */
 #include "signature/thresholds.h"
 
 #include <inttypes.h>

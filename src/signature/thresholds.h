@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floats as bits: bit i of a row is 1 where its value i is above the threshold of column i.
+ * Floats as bits: bit i of a row is 1 if its value i is above the threshold of column i.
  *
  *     thresholds      .1    0   -.2        of sign all are 0, and none is kept
  *     row             .3   -1    .5

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sketch scan takes and refuses, what it does where nobody says, and a batch of queries by it. */
+/* Which options the sketch scan takes and refuses, its defaults, and the scan of a batch. */
 #include "sketch/sketch_method.h"
 
 #include "base/options.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which rows that were seen need not be compared, by three rules; none loses one of the k nearest of them.
+ * Three rules for which rows that were seen need not be compared; none of them loses one of the k nearest.
  *
  * Let o be the optimistic distance of a row, d its distance and p its pessimistic one: o <= d <= p.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a search of slice lists does where nobody says.
+ * The defaults of a search of slice lists.
  *
  * Breadth.  A row is found if it is seen in a few slices.  If a bit of the rows that are
  * wanted differs with probability p, a slice of w bits is within r bits with

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choosing how far to go; see slice_plan.h.
+ * Chooses how far a search goes; see slice_plan.h.
  *
  * The bound.  Over s slices, rows that were in no list of the rings 0 .. b are s (b + 1)
  * bits away or more.  So to be sure of every row nearer than `wanted` it takes the least

@@ -2,9 +2,9 @@
 /*
  * Directed probes: which lists of which slices to look up, the likeliest first.
  *
- * How sure a query is of each of its bits says where those near it differ.  Let a bit of
- * weight w differ with probability p[w]; then a row near the query has exactly the bits
- * of `mask` flipped in a slice with
+ * How sure a query is of each of its bits tells where documents near it are likely to
+ * differ. Let a bit of weight w differ with probability p[w]; then a row near the query
+ * has exactly the bits of `mask` flipped in a slice with
  *
  *     product over the bits of the slice    p where the mask has the bit, 1 - p where not
  *

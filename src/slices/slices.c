@@ -97,7 +97,7 @@ nigh_status nigh__slices_of_segment(const struct nigh__segment *segment, struct 
     const uint32_t count = sidecar->header.parameter;
     if (!nigh__slicing_of_count(segment->width_bits, count, &slices.slicing))
         return nigh__fail_at(error, NIGH_ECORRUPT, sidecar->path, offsetof(struct nigh__sidecar_header, parameter),
-                             "%u slices of %u bits cannot be", count, segment->width_bits);
+                             "%u slices of %u bits are impossible", count, segment->width_bits);
     slices.numbers =
         nigh__sidecar_section(sidecar, NIGH__SECTION_SLICE_LISTS, nigh__slicing_numbers(&slices.slicing, slices.rows),
                               sizeof(uint32_t), error);

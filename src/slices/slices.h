@@ -50,7 +50,7 @@ struct nigh__slice {
 
 /* False: a slice width that is out of range, or more than the width. */
 bool nigh__slicing_make(uint32_t width_bits, uint32_t slice_width, struct nigh__slicing *out);
-/* The other way: of a number of slices, as an sidecar tells it. */
+/* The other way: of a number of slices, as a sidecar tells it. */
 bool nigh__slicing_of_count(uint32_t width_bits, uint32_t count, struct nigh__slicing *out);
 struct nigh__slice nigh__slicing_at(const struct nigh__slicing *slicing, uint64_t rows, uint32_t slice);
 /* The numbers of the whole section. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving a collection its slice lists, and taking them away: which segments get some, and of which width. */
+/* Makes and removes the slice lists of a collection: which segments get them, and of which width. */
 #include <string.h>
 
 #include "base/progress.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See bucket_keys.h.  What is handed out depends on the table; what becomes of it, bucket by bucket, does not. */
+/* See bucket_keys.h. Which keys are handed out depends on the table; the result, bucket by bucket, does not. */
 #include "stages/bucket_keys.h"
 
 #include <string.h>

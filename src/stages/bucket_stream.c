@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How near two must be, and what makes a crowd, dedup/crowd_lists.h says. */
+/* dedup/crowd_lists.h says how near two documents must be, and what makes a crowd. */
 #include "stages/bucket_stream.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buckets as they come by, sorted, member after member.  Of one with few members all pairs are compared; a crowd is
- * passed on as it comes: it is not in memory, and what is decided of it needs the members that stay (crowd_lists.h).
+ * Reads sorted buckets member by member. In a bucket with few members all pairs are compared. A crowd is passed on
+ * as it comes: it is not in memory, and deciding about it needs the members that stay (crowd_lists.h).
  */
 #ifndef NIGH_STAGES_BUCKET_STREAM_H
 #define NIGH_STAGES_BUCKET_STREAM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shard after shard; a file that has more documents or fewer than it says makes no sense. */
+/* Reads shard after shard; a file that has more or fewer documents than it says is refused. */
 #include "stages/document_walk.h"
 
 void nigh__document_walk_begin(const nigh_staged *staged, const uint64_t *bases, uint32_t first, uint32_t end,

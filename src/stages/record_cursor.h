@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of a section one by one, for those that are read side by side. */
+/* Reads the records of a section one by one, for sections that are read side by side. */
 #ifndef NIGH_STAGES_RECORD_CURSOR_H
 #define NIGH_STAGES_RECORD_CURSOR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The smallest number of a tree is at its top, so what a number is called does not depend on the order in which things
- * came together; ways up are halved as they are gone.
+ * The smallest number of a tree is at its top, so the label of a number does not depend on the order of the unions.
+ * Paths are halved as they are walked.
  */
 #include "stages/sparse_forest.h"
 

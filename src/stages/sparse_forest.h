@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of some numbers, of any size, belong together: union-find over a table of those that came up. */
+/* Which of some numbers, of any size, belong together: union-find over a table of the numbers that occur. */
 #ifndef NIGH_STAGES_SPARSE_FOREST_H
 #define NIGH_STAGES_SPARSE_FOREST_H
 

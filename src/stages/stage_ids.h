@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of a pass over documents for their ids alone: what becomes of each is its id. */
+/* The step of a pass over documents that only reads their ids. */
 #ifndef NIGH_STAGES_STAGE_IDS_H
 #define NIGH_STAGES_STAGE_IDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stage pairs: a pair that shares many bands was found by several tasks; here it is once. */
+/* The stage pairs: a pair that shares many bands was found by several tasks; this stage keeps it once. */
 #include "base/status.h"
 #include "stages/stage_work.h"
 

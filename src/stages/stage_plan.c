@@ -175,7 +175,7 @@ static nigh_status check_options(const nigh_dedup *dedup, const nigh_text_reader
     const nigh_dedup_options *options = &dedup->options;
     const char *what = options->method != NIGH_DEDUP_MINHASH ? "another method than minhash"
                        : options->limit != 0                 ? "a limit of documents"
-                       : options->against != NULL            ? "a collection to be held against"
+                       : options->against != NULL            ? "a collection to compare with"
                        : options->will_annotate              ? "annotating"
                        : reading != NULL && reading->shards != 0 && reading->shards != UINT64_MAX ? "a shard of records"
                                                                                                   : NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running tasks: what is done already, who is at it, and how a task reads what others have left. */
+/*
+ * Running tasks: whether a task is done already, whether another process is doing it, and how it reads what others
+ * have left.
+ */
 #include "stages/stage_work.h"
 
 #include <errno.h>

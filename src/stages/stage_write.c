@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * After the last stage: who stays, and writing it.  A document stays where its set does and it is the best of it.
- * Verdicts go by beside the inputs: numbers of records come from sign files as they are asked for.
+ * After the last stage: writes what stays. A document stays if its set stays and it is the best of the set.
+ * Verdicts are read side by side with the inputs; numbers of records come from the sign files as they are needed.
  *
  * Cost: two bits for each document of all shards.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks from without: options, records that go in, and records that come out, gathered by kind and shard. */
+/* The interface of tasks: options, records that go in, and records that come out, gathered by kind and shard. */
 #include "stages/task.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static nigh_status check(const nigh_task *task, nigh_error *error) {
     const char *what = options->method != NIGH_DEDUP_MINHASH ? "another method than minhash"
                        : options->limit != 0                 ? "a limit of documents"
                        : options->all_pairs                  ? "a list of all pairs"
-                       : options->against != NULL            ? "a collection to be held against"
+                       : options->against != NULL            ? "a collection to compare with"
                        : options->no_verify                  ? "not to verify"
                                                              : NULL;
     if (what != NULL) return nigh__fail(error, NIGH_EINVAL, "%s does not go with tasks", what);
@@ -33,7 +33,7 @@ static nigh_status check(const nigh_task *task, nigh_error *error) {
     if (own->shards == 0 || own->shards > NIGH_MAX_SHARDS)
         return nigh__fail(error, NIGH_EINVAL, "%u shards; there may be 1 to %d", own->shards, NIGH_MAX_SHARDS);
     if (own->shard >= own->shards) return nigh__fail(error, NIGH_EINVAL, "shard %u of %u", own->shard, own->shards);
-    return own->take == NULL ? nigh__fail(error, NIGH_EINVAL, "nobody takes the records") : NIGH_OK;
+    return own->take == NULL ? nigh__fail(error, NIGH_EINVAL, "no function takes the records") : NIGH_OK;
 }
 
 static nigh_status make(nigh_task *task, const nigh_dedup_options *options, const nigh_task_options *own,
@@ -127,7 +127,7 @@ nigh_status nigh_task_finish(nigh_task *task, nigh_error *error) {
 /* ------------------------------------------------------------------ taking -- */
 
 nigh_status nigh__task_nonsense(const nigh_task *task, nigh_records kind, nigh_error *error) {
-    return nigh__fail(error, NIGH_ECORRUPT, "a task of kind %d, shard %u, got records of kind %d that cannot be",
+    return nigh__fail(error, NIGH_ECORRUPT, "a task of kind %d, shard %u, got invalid records of kind %d",
                       (int)task->kind, task->options.shard, (int)kind);
 }
 

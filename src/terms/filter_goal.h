@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What errors are to be few for: a weight for each term. */
+/* The goal of a filter: a weight for each term says where errors should be few. */
 #ifndef NIGH_TERMS_FILTER_GOAL_H
 #define NIGH_TERMS_FILTER_GOAL_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms, by their hashes, numbered from 0 as they first come, and counted.  All that is known
- * of a term lies in one cell, so that a term costs one access to memory, asked for ahead; with
- * base/hash_table.h it would cost two.
+ * Terms by their hashes, numbered from 0 in the order in which they first occur, and counted.
+ * One cell holds everything about a term, so a term costs one access to memory, which is
+ * prefetched; with base/hash_table.h it would cost two.
  */
 #ifndef NIGH_TERMS_TERM_NUMBERS_H
 #define NIGH_TERMS_TERM_NUMBERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Term signature files on disk: a directory with the discipline of collections (one manifest
- * counts, files never change, one rename is the commit), and a file for each group of blocks:
+ * Term signature files on disk: a directory with the rules of collections (one manifest counts, files never
+ * change, one rename is the commit), and a file for each group of blocks:
  *
  *     group    shape, analysis        what a query needs to know
  *              documents              ids, first blocks, sources and record numbers

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system's files, of which some end early. */
+/* A table of files in which some files end where they ended when they were indexed. */
 #include "terms/terms_grown.h"
 
 #include <string.h>

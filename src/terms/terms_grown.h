@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs that have become longer since they were indexed, as logs do: whoever reads them through this
- * table of files sees them end where they ended then.
+ * Inputs that have grown since they were indexed, such as logs. Read through this table of files,
+ * they end where they ended then.
  */
 #ifndef NIGH_TERMS_GROWN_H
 #define NIGH_TERMS_GROWN_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nigh_terms_search(): a query through all groups.  Answers are those that may hold; none that holds
- * is missing, since a document's words set all bits that are looked at.  Verified, they are exact.
+ * nigh_terms_search(): runs a query on all groups. The answers are documents that may satisfy it.
+ * None that satisfies it is missing, because the words of a document set all bits that the query
+ * looks at. Verified answers are exact.
  */
 #include "base/clock.h"
 #include "base/status.h"

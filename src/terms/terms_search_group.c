@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search in one group: which words come first, and choices united. */
+/* The search in one group: the order of the words, and the union of the choices. */
 #include <string.h>
 
 #include "base/status.h"

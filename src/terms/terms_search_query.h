@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A query, understood:
+ * A parsed query:
  *
  *     "red-nosed fox OR the hare -march"
  *

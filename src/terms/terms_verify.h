@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents that a query may be in, read again. */
+/* Reads documents again, to verify which satisfy a query. */
 #ifndef NIGH_TERMS_TERMS_VERIFY_H
 #define NIGH_TERMS_TERMS_VERIFY_H
 

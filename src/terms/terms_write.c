@@ -10,8 +10,8 @@
  *     sync the directory            now success may be told
  *     remove what is not needed     manifests before N, leftovers of dead writers
  *
- * As of collections (collection/writer.c), but that one commit can have several groups.  A group
- * that is written is opened at once: the next one needs the positions of its terms.
+ * As for collections (collection/writer.c), except that one commit can have several groups. A
+ * group is opened as soon as it is written: the next one needs the positions of its terms.
  */
 #include "terms/terms_write.h"
 

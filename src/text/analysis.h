@@ -16,8 +16,8 @@
  * characters than a minimum, counted after normalising and before stemming.  Neither
  * touches the bigrams: two characters are all they ever have.
  *
- * The same result is had in two ways: nigh__spell() is the definition, one
- * character after the other; the analyser is fast, and equal to it.
+ * There are two implementations: nigh__spell() is the definition, one character after the
+ * other; the analyser is fast, and gives the same result.
  */
 #ifndef NIGH_TEXT_ANALYSIS_H
 #define NIGH_TEXT_ANALYSIS_H

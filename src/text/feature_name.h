@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What features are called.  Features go by their hashes, and nobody keeps their
- * text; whoever wants to show one spells the document again and walks it here.
+ * What features are called. Features are known by their hashes only, and their text is not
+ * kept. To show one, the document is spelled again and walked here.
  */
 #ifndef NIGH_TEXT_FEATURE_NAME_H
 #define NIGH_TEXT_FEATURE_NAME_H

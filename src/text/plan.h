@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a caller's options to a plan for features, and to the lines that tell of it. */
+/* From a caller's options to a plan for features, and to the lines that describe it. */
 #ifndef NIGH_TEXT_PLAN_H
 #define NIGH_TEXT_PLAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From text to terms plainly: every character normalised, every word stemmed, nothing remembered. */
+/* From text to terms, the plain way: normalises every character, stems every word, remembers nothing. */
 #include <string.h>
 
 #include "base/status.h"

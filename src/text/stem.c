@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words that are left out, and Snowball, for the plain way and the fast one alike. */
+/* Stop words and Snowball stemming, for the plain way and the fast one alike. */
 #include "text/stem.h"
 
 #include <string.h>

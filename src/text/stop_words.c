@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Function words: they are in every text and tell nothing of it.  An apostrophe
- * separates, so its pieces ("don", "t", "qu", "dell") are words here too.  Each
- * list is normalised as texts are (no sharp s, for one), sorted by bytes, with
- * single spaces, which test_language.c checks.
+ * Function words: they occur in every text and say nothing about it. An apostrophe
+ * separates, so its pieces ("don", "t", "qu", "dell") are words here too. Each list is
+ * normalised as texts are (no sharp s, for one), sorted by bytes, with single spaces,
+ * which test_language.c checks.
  */
 #include "text/stop_words.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Characters: reading them from bytes that may be anything, normalising them,
- * and what they are good for in words.
+ * Characters: reading them from any bytes, normalising them, and their role in words.
  *
  * Normal is what utf8proc_NFKC_Casefold() gives: compatibility forms taken
  * apart, case folded, what is to be ignored dropped, then composed again.  It is

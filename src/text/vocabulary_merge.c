@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One vocabulary of several.  Exact ones go first: a sketch takes what is in the table, and not the other way round. */
+/*
+ * Merges several vocabularies into one. Exact ones go first: a table can be poured into a sketch, but not a sketch
+ * into a table.
+ */
 #include <string.h>
 
 #include "base/status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two halves of vocabularies share: places in the header, and how bytes become one. */
+/* What the files of vocabularies share: places in the header, and making a vocabulary of bytes. */
 #ifndef NIGH_TEXT_VOCABULARY_PARTS_H
 #define NIGH_TEXT_VOCABULARY_PARTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weighing.  What the vocabulary says about a term is looked up once and kept by
- * the term's number, and so are the logarithms of small counts: what is left for
- * each feature is a multiplication.
+ * Weights of features. What the vocabulary says about a term is looked up once and kept by
+ * the term's number, and so are the logarithms of small counts. What remains for each
+ * feature is one multiplication.
  */
 #include "text/weight.h"
 

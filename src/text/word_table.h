@@ -16,8 +16,8 @@
  *
  * Which slot a key belongs to depends on secret odd numbers, by which its two parts
  * are multiplied; the top bits of the sum count.  That is universal but for a factor of
- * two: whoever does not know them cannot make words collide much more often than by
- * chance.  It is but a memory: when it is full it is emptied.
+ * two: whoever does not know the numbers cannot make words collide much more often than
+ * by chance.  The table is only a cache: when it is full, it is emptied.
  */
 #ifndef NIGH_TEXT_WORD_TABLE_H
 #define NIGH_TEXT_WORD_TABLE_H

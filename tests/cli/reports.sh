@@ -146,6 +146,8 @@ while read -r asking _ _ map precision _; do
     has ranked.html "<td>all bits</td><td>$map<svg"
     has ranked.html "<td>$precision<svg"
 done < <(grep '^topics\|^documents' ranked.txt)
+[[ $(grep -c '<td>q[12]</td>' ranked.html) == 4 ]] || fail 'not each topic twice, by itself and by its documents'
+[[ $(grep -c '>q[12]: [+-][0-9.]*</title>' ranked.html) == 8 ]] || fail 'not each topic in each chart'
 
 printf '<b>5\t<b>4\t0.97\n<b>6\t<b>4\t0.9\n' > labels.tsv
 measured duplicates --labels labels.tsv "$hostile"
@@ -163,6 +165,11 @@ measured nearest --no-cache --method sketch -k 5 --candidates 20 rows.nigh
 recall=$(awk '$1 == "sketch" {print $3}' nearest.txt)
 has nearest.html "<td>sketch</td><td>$recall<svg"
 has nearest.html 'Recall by the time of a query'
+grep -q 'Ring by ring' nearest.html && fail 'rings that nobody asked for'
+"$NIGH" index -q rows.nigh --lists slices
+measured nearest --no-cache --rings 2 -k 5 rows.nigh
+has nearest.html 'Ring by ring'
+has nearest.html '<tr><td class="number">2</td>'
 
 measured terms --ratios 2,4 "$hostile"
 [[ $(grep -c '<tr><td class="number">' terms.html) == 6 ]] || fail 'a filter is missing'

@@ -82,6 +82,9 @@ printf '00\n' > narrow.hex
 expect 2 '' "nigh: 'narrow.hex', line 1: signatures have 8 bits, 16 were asked for
 nigh: 'c.nigh' holds signatures of 16 bits" -- "$NIGH" search c.nigh narrow.hex
 expect 2 '' "nigh: 'c.nigh' holds signatures of 16 bits, not 8" -- "$NIGH" search --bits 8 c.nigh narrow.hex
+expect 2 '' "nigh search: there is no file 'two words'; to search for a text, give --text 'two words'
+try 'nigh search --help'" -- "$NIGH" search c.nigh 'two words'
+expect 2 '' "nigh: 'c': cannot open: No such file or directory; did you mean 'c.nigh'?" -- "$NIGH" info c
 expect 2 '' "nigh: 'missing.hex': cannot open: No such file or directory" -- "$NIGH" search c.nigh missing.hex
 
 # A radius beyond the width means nothing; all of it does.

@@ -661,6 +661,45 @@ static void expect_maps(const nigh_eval_ranking *ranking, const double wanted[CO
     assert_near(ranking->unrounded_map, wanted[WEIGHT]);
 }
 
+/* What is told of topics, one after the other. */
+struct topics {
+    size_t count, stop; /* stop: after so many */
+    double map, weighted_map, rankings;
+    bool seen[3]; /* d0, d7, d14 */
+};
+
+static int add_topic(void *user, const char *name, size_t length, const nigh_eval_ranking *figures) {
+    static const char *const names[] = {"d0", "d7", "d14"};
+    struct topics *topics = user;
+    assert_int_equal(figures->topics, 1);
+    for (size_t i = 0; i < 3; i++)
+        if (length == strlen(names[i]) && memcmp(name, names[i], length) == 0) topics->seen[i] = true;
+    topics->map += figures->map;
+    topics->weighted_map += figures->weighted_map;
+    topics->rankings += (double)figures->rankings;
+    return ++topics->count == topics->stop;
+}
+
+/* Topics by themselves come to what all of them do, and the caller may stop. */
+static void expect_topics(const nigh_eval_corpus *corpus, nigh_eval_ranking_options *options,
+                          const nigh_eval_ranking *all) {
+    nigh_eval_ranking ranking = {.size = sizeof ranking};
+    nigh_error error;
+    struct topics topics = {0};
+    options->topic = add_topic;
+    options->user = &topics;
+    assert_ok(nigh_eval_ranking_measure(corpus, options, &ranking, &error), &error);
+    assert_int_equal(topics.count, 3);
+    assert_true(topics.seen[0] && topics.seen[1] && topics.seen[2]);
+    assert_near(topics.map / 3, all->map);
+    assert_near(topics.weighted_map / 3, all->weighted_map);
+    assert_near(topics.rankings, (double)all->rankings);
+    topics = (struct topics){.stop = 2};
+    assert_int_equal(nigh_eval_ranking_measure(corpus, options, &ranking, &error), NIGH_ECANCELLED);
+    assert_int_equal(topics.count, 2);
+    options->topic = NULL;
+}
+
 static void test_ranking(void **state) {
     struct world *world = *state;
     uint8_t relevant[3][DOCUMENTS];
@@ -687,12 +726,14 @@ static void test_ranking(void **state) {
     assert_int_equal(ranking.rankings, 3);
     assert_int_equal(ranking.missing, 1);
     expect_maps(&ranking, by_topics);
+    expect_topics(evaluation, &options, &ranking);
     assert_true(ranking.vector_map > 0 && ranking.precision > 0);
     options.queries = NULL;
     assert_ok(nigh_eval_ranking_measure(evaluation, &options, &ranking, &error), &error);
     assert_int_equal(ranking.topics, 3);
     assert_int_equal(ranking.rankings, 15);
     expect_maps(&ranking, by_documents);
+    expect_topics(evaluation, &options, &ranking);
     nigh_eval_corpus_free(evaluation);
     free(path);
 }

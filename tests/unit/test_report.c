@@ -95,7 +95,7 @@ static void test_numbers(void **state) {
     struct nigh__report report = {
         .title = "n", .documents = 1000000, .kept = 1, .copies = 999989, .near = 10, .clusters = 1};
     char *page = make_page(*state, &report);
-    expect_in(page, "999,999 of 1,000,000 documents are copies or nearly so, and can go; 1 stays.");
+    expect_in(page, "999,999 of 1,000,000 documents are copies or near-copies, and can go; 1 stays.");
     expect_in(page, "<dd>1 <small>&lt;0.1%</small></dd>");
     expect_in(page, "<dd>999,989 <small>&gt;99.9%</small></dd>");
     /* The smallest share can still be seen. */
@@ -108,7 +108,7 @@ static void test_numbers(void **state) {
     free(page);
     report = (struct nigh__report){.documents = 2, .kept = 1, .copies = 1, .clusters = 1};
     page = make_page(*state, &report);
-    expect_in(page, "1 of 2 documents is a copy or nearly one, and can go; 1 stays.");
+    expect_in(page, "1 of 2 documents is a copy or near-copy, and can go; 1 stays.");
     expect_in(page, "50.0%");
     free(page);
 }
