@@ -247,4 +247,5 @@ def main(arguments):
         session.close()
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

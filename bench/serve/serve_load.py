@@ -4,8 +4,9 @@
 What nigh serve answers under load, beside the library alone and beside what people build themselves.
 
 nearest   ROWS signatures of 1,024 bits with a graph, the 10 nearest: by the library on one core, by HTTP on 64
-          connections kept alive, at half of half of the library's rate, and 16 queries a request; FAISS behind
-          FastAPI, as PyPI has it, at the least effort that finds as much
+          connections kept alive, at half of half of the library's rate, at half of that of the connections, and 16
+          queries a request; FAISS behind FastAPI, as PyPI has it, at the least effort that finds as much; PostgreSQL
+          by bit_count()
 hashes    HASHES hashes of 256 bits, all within 31 bits, exact: alone, and beside 1,000 adds a second
 
 Where a rate is given, requests come at moments that chance chose before, and a latency counts from there (paced.c);
@@ -206,17 +207,35 @@ def nearest(nigh, options):
             whole = wrk(served, path, bodies, options.seconds)
             show(f"HTTP, {CONNECTIONS} connections", whole, more=f"{whole['rate'] / library:.2f} of the library's")
             show_paced("HTTP, at half of half of the library's rate", options, served, path, bodies, library / 4)
+            show_paced(f"HTTP, at half of what {CONNECTIONS} connections got", options, served, path, bodies, whole["rate"] / 2)
             together = wrk(served, path, several, options.seconds)
             show("HTTP, 16 queries a request", together, 16)
         note("nearest", whole, beside=library, other="the library, 1 thread", quality=goal)
         note("nearest, 16 a request", together, 16, beside=library, other="the library, 1 thread", quality=goal)
-    if options.peer != "none":
-        peer = faiss_server(options, queries, truth, goal)
-        if peer:
-            figures.note("serve", "nearest", whole["rate"], "queries/s", beside=peer, other="FAISS behind FastAPI", quality=goal)
+    for peer in options.peer:
+        if peer == "postgres":
+            rate, other = postgres_server(options), "PostgreSQL, bit_count"
+        else:
+            rate, other = faiss_server(options, peer, queries, truth, goal), "FAISS behind FastAPI"
+        if rate:
+            figures.note("serve", "nearest", whole["rate"], "queries/s", beside=rate, other=other, quality=goal)
 
 
-def faiss_server(options, queries, truth, goal):
+def postgres_server(options):
+    """PostgreSQL, by comparing all; two cores, so two at once.  A query is a transaction of pgbench, without HTTP."""
+    command = [sys.executable, HERE / "postgres_bits.py", "near.npy", "near-queries.npy", K, options.seconds, 2]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        why = " ".join((done.stdout + done.stderr).split())[-200:]
+        say(f"PostgreSQL: skipped, {why}")
+        figures.lacking("PostgreSQL", why)
+        return None
+    told = json.loads(done.stdout)
+    say(f"{'PostgreSQL, bit_count, 2 connections':46} {told['rate']:9.1f} {told['mean_ms']:8.2f} by the mean; recall 1")
+    return told["rate"]
+
+
+def faiss_server(options, kind, queries, truth, goal):
     """FAISS behind FastAPI and uvicorn, one process, as people do it; the rate at the least effort with that recall."""
     folder = Path("venv-faiss")
     made = subprocess.run([SOURCE / "tools" / "python-venv", folder, HERE / "requirements-faiss.txt"], capture_output=True,
@@ -226,14 +245,14 @@ def faiss_server(options, queries, truth, goal):
         say(f"FAISS behind FastAPI: skipped, {why}")
         figures.lacking("FAISS behind FastAPI", why)
         return None
-    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-{options.rows}-faiss-{options.peer}.index",
-               "--kind", options.peer]
+    command = [folder / "bin" / "python", HERE / "faiss_server.py", "near.npy", f"near-{options.rows}-faiss-{kind}.index",
+               "--kind", kind]
     subprocess.run([*command, "--build"], check=True)
     with Served([*command, "--port", 7791], "http://127.0.0.1:7791") as served:
         if not served.wait_until_ready("/effort/16"):
             say("FAISS behind FastAPI: it did not start")
             return None
-        for effort in (16, 32, 64, 128, 256, 512, 1024) if options.peer == "hnsw" else (0,):
+        for effort in (16, 32, 64, 128, 256, 512, 1024) if kind == "hnsw" else (0,):
             served.ask("GET", f"/effort/{effort}")
             got = [json.loads(served.ask("POST", "/search", json.dumps({"signature": row, "k": K})))["distances"]
                    for row in queries[:300]]
@@ -241,7 +260,7 @@ def faiss_server(options, queries, truth, goal):
             if share >= goal - 0.005:
                 break
         bodies = write_bodies("faiss.bodies", queries, k=K)
-        name = f"HNSW M 32, effort {effort}" if options.peer == "hnsw" else "flat"
+        name = f"HNSW M 32, effort {effort}" if kind == "hnsw" else "flat"
         told = wrk(served, "/search", bodies, options.seconds)
         show(f"FAISS {name}, behind FastAPI", told, more=f"recall {share:.3f}")
         return told["rate"]
@@ -329,6 +348,13 @@ def check_hashes(nigh, served, path, queries, asked):
 # --------------------------------------------------------------------------- main --
 
 
+def peers_of(text):
+    wanted = [] if text == "none" else text.split(",")
+    if set(wanted) - {"hnsw", "flat", "postgres"}:
+        raise argparse.ArgumentTypeError(f"there is no peer '{text}'")
+    return wanted
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./run bench serve", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -341,8 +367,9 @@ def main():
     parser.add_argument("--real", metavar="FILE", help="hashes of images, which come first and are asked for")
     parser.add_argument("--seconds", type=int, default=10, help="of each run (default 10)")
     parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--peer", choices=["hnsw", "flat", "none"], default="hnsw",
-                        help="FAISS by a graph, whose index takes long to make, or by comparing all (default hnsw)")
+    parser.add_argument("--peer", type=peers_of, metavar="A,B", default=["hnsw"],
+                        help="hnsw: FAISS by a graph, whose index takes long to make; flat: FAISS by comparing all; "
+                             "postgres: PostgreSQL by comparing all; none (default hnsw)")
     parser.add_argument("--only", choices=["nearest", "hashes"])
     options = parser.parse_args()
     if shutil.which("wrk") is None:

@@ -331,7 +331,7 @@ async function showCollection() {
         find("view-lead").textContent = info.threshold ? `Near-copies, verified by their texts: alike from a Jaccard index of ${info.threshold} on.`
             : info.text ? `Texts, signed by ${info.scheme} in ${numbers.format(info.width_bits)} bits.` : `Signatures of ${numbers.format(info.width_bits)} bits.`;
         find("tiles").replaceChildren(tile(numbers.format(info.documents), "documents"), tile(numbers.format(info.distinct), "different signatures"),
-            tile(numbers.format(info.segments), "segments"), tile(bytes(info.bytes), "on disk"), tile(numbers.format(info.deleted), "deleted"), tile(numbers.format(info.in_log), "in the log"));
+            tile(numbers.format(info.segments), info.segments === 1 ? "segment" : "segments"), tile(bytes(info.bytes), "on disk"), tile(numbers.format(info.deleted), "deleted"), tile(numbers.format(info.in_log), "in the log"));
         showSizes(info.sizes, info.documents);
         showSegments(info.parts);
         showHistogram(await (await call(`${collectionPath()}/histogram`)).json());
