@@ -17,7 +17,7 @@
 
 #include "base/rng.h"
 #include "dedup/deduplication.h"
-#include "stages/stage_work.h"
+#include "stages/key_strips.h"
 #include "support/support.h"
 
 #define INPUTS 5u
@@ -397,6 +397,65 @@ static void test_wide_keys(void **state) {
     world_close(&world);
 }
 
+static void sign_in_order(nigh_staged *staged) {
+    nigh_error error;
+    for (uint32_t i = 0; i < nigh_staged_tasks(staged, NIGH_STAGE_SIGN); i++)
+        assert_ok(nigh_staged_run(staged, NIGH_STAGE_SIGN, i, NULL, &error), &error);
+}
+
+static void finish_stages(nigh_staged *staged) {
+    nigh_error error;
+    for (int stage = NIGH_STAGE_SIGN + 1; stage < NIGH_STAGE_COUNT; stage++)
+        for (uint32_t i = 0; i < nigh_staged_tasks(staged, (nigh_stage)stage); i++)
+            assert_ok(nigh_staged_run(staged, (nigh_stage)stage, i, NULL, &error), &error);
+}
+
+/* How many documents of each shard have no low halves: whole strips of those that are among the first of all. */
+static void assert_narrow(const nigh_staged *staged) {
+    const uint64_t most = staged->settled->narrow.keys;
+    uint64_t *bases = NULL;
+    uint64_t info[NIGH__SIGN_INFO_WORDS];
+    nigh_error error;
+    assert_ok(nigh__staged_bases(staged, &bases, &error), &error);
+    assert_true(bases[1] > 0 && bases[1] < most && bases[staged->shards] > most);
+    for (uint32_t i = 0; i < staged->shards; i++) {
+        const uint64_t left = bases[i] < most ? most - bases[i] : 0;
+        assert_ok(nigh__staged_info_of(staged, NIGH_STAGE_SIGN, i, info, NIGH__SIGN_INFO_WORDS, &error), &error);
+        assert_int_equal(info[NIGH__SIGN_NARROW], left / NIGH__STRIP_KEYS * NIGH__STRIP_KEYS);
+    }
+    nigh__free(staged->context, bases);
+}
+
+/* Tasks that are done in order leave out low halves that do not count; a reader who needs them misses them. */
+static void test_left_out_keys(void **state) {
+    static const struct kinds kinds = {.count = 40000, .templates = 9000, .changes = 5, .copies = 50};
+    const struct nigh__dedup_narrow narrow = {.numbers = NIGH__HALF_WORD_NUMBERS, .keys = 2 * NIGH__STRIP_KEYS};
+    struct world world;
+    nigh_dedup_info info;
+    nigh_error error;
+    (void)state;
+    world_open(&world);
+    write_inputs(&world, &kinds, 11);
+    run_plain(&world, &narrow, &info);
+    char *work = path_in(world.folder, "work");
+    nigh_staged *staged = open_staged(&world, work, INPUTS);
+    staged->settled->narrow = narrow;
+    sign_in_order(staged);
+    assert_narrow(staged);
+    finish_stages(staged);
+    assert_ok(nigh_staged_write(staged, NIGH_ALL, world.staged, NULL, NULL, &error), &error);
+    assert_same_files(world.plain, world.staged);
+    char *buckets = path_in(work, "buckets-0");
+    assert_int_equal(remove(buckets), 0);
+    staged->settled->narrow.keys = NIGH__STRIP_KEYS;
+    assert_int_equal(nigh_staged_run(staged, NIGH_STAGE_BUCKETS, 0, NULL, &error), NIGH_ECORRUPT);
+    assert_non_null(strstr(error.file, "sign-0"));
+    nigh_staged_close(staged);
+    free(buckets);
+    free(work);
+    world_close(&world);
+}
+
 static void test_unverified(void **state) {
     static const struct kinds kinds = {.count = 800, .templates = 40, .changes = 8, .copies = 20};
     struct world world;
@@ -531,9 +590,10 @@ static void test_changes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),      cmocka_unit_test(test_crowds),       cmocka_unit_test(test_wide_keys),
-        cmocka_unit_test(test_unverified), cmocka_unit_test(test_damage),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_changes),    cmocka_unit_test(test_complete_cut), cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_rules),         cmocka_unit_test(test_crowds),     cmocka_unit_test(test_wide_keys),
+        cmocka_unit_test(test_left_out_keys), cmocka_unit_test(test_unverified), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_changes),    cmocka_unit_test(test_complete_cut),
+        cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
