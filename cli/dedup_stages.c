@@ -345,17 +345,32 @@ static void summarise(struct staging *staging) {
                  cli_counted(info->truncated, "group was", "groups were").text);
 }
 
+static int stop(void *user, const nigh_dedup_pair *pair) {
+    (void)user;
+    (void)pair;
+    return 1;
+}
+
+/* Pairs are all told or none; clusters do not need them. */
+static int check_pairs(struct staging *staging) {
+    const struct dedup_values *values = staging->values;
+    struct cli_job *job = staging->deduper.job;
+    nigh_error error;
+    char why[1024];
+    if (values->pairs == NULL && values->report == NULL) return CLI_DONE;
+    if (nigh_dedup_pairs(staging->deduper.dedup, stop, NULL, NULL, &error) != NIGH_ELIMIT) return CLI_DONE;
+    cli_error_format(&error, why, sizeof why);
+    cli_error(job, "%s; plan with a higher --pairs-limit, or with --pairs-per-cluster tree", why);
+    return CLI_ERROR;
+}
+
 /* What is written besides documents is told of clusters. */
 static int find_clusters(struct staging *staging) {
     struct deduper *deduper = &staging->deduper;
     struct cli_job *job = deduper->job;
-    char why[1024];
     if (!cli_dedup_tells(staging->values)) return CLI_DONE;
-    const nigh_status status = nigh_staged_clusters(staging->staged, &deduper->dedup, &job->error);
-    if (status != NIGH_ELIMIT || !deduper->options.all_pairs) return status == NIGH_OK ? CLI_DONE : cli_fail(job);
-    cli_error_format(&job->error, why, sizeof why);
-    cli_error(job, "%s; plan with a higher --pairs-limit, or with --pairs-per-cluster tree", why);
-    return CLI_ERROR;
+    if (nigh_staged_clusters(staging->staged, &deduper->dedup, &job->error) != NIGH_OK) return cli_fail(job);
+    return check_pairs(staging);
 }
 
 static int write_all(struct staging *staging) {

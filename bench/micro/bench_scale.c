@@ -294,7 +294,7 @@ static const char usage[] =
     "  --memory SIZE   of a process (default 4G)\n"
     "  --plain N       leave out the plain run beyond so many documents (default 30000000)\n"
     "  --tool FILE     what is run (default build/nigh)\n"
-    "  --make FOLDER   only make the documents, there\n"
+    "  --make FOLDER   only make the documents, there; the folder is made where there is none\n"
     "  --quick         20000 documents: to see that it works\n";
 
 int main(int count, char **arguments) {
@@ -313,6 +313,8 @@ int main(int count, char **arguments) {
     if (measure_parse(options, usage, count, arguments) < count) measure_usage(usage, 2);
     if (bench.make == NULL) measure_folder_make(bench.folder);
     if (bench.make != NULL) (void)snprintf(bench.folder, sizeof bench.folder, "%s", bench.make);
+    if (bench.make != NULL && mkdir(bench.make, 0777) != 0 && errno != EEXIST)
+        measure_fail(bench.make, "cannot be made");
     for (uint64_t i = 0; i < bench.files; i++)
         (void)snprintf(bench.inputs[i], PATH_ROOM, "%s/in-%" PRIu64 ".jsonl", bench.folder, i);
     (void)snprintf(bench.plain, PATH_ROOM, "%s/plain.jsonl", bench.folder);

@@ -135,9 +135,10 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--peer-documents", type=int, default=20_000)
-    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--partitions", type=int, help="default: one for each half a million documents, 8 at least")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()))
     given = parser.parse_args()
+    given.partitions = given.partitions or max(8, -(-given.documents // 500_000))
     if shutil.which("java") is None:
         print("there is no Java here, which Spark needs")
         sys.exit(77)
@@ -153,7 +154,7 @@ def compare(folder, given):
     gone_here = set(range(given.documents)) - kept
     tell("nigh, two processes", given.documents, two, gone_here, truth)
     tell("nigh, one thread, plain", given.documents, one, gone_here, truth)
-    with cluster(folder) as spark:
+    with cluster(folder, **{"spark.shuffle.compress": "false"}) as spark:  # as docs/cluster.md says
         read = lambda name: spark.read.parquet(str(folder / name / "table"))
         by_spark(read("some"), given.partitions)  # what is compiled and started once
         for name, made, count in (("all", truth, given.documents), ("some", some, given.peer_documents)):

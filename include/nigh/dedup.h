@@ -169,7 +169,7 @@ typedef struct nigh_dedup_pair {
  * document kept for it. If a text has more than 1,000 copies (near the limit: more than 100, then 10, then
  * any), only the pairs with the first copy are given; *untold (may be NULL) counts the others.
  *
- * Returns: NIGH_OK; NIGH_ECANCELLED if `pair` returns non-zero; NIGH_EIO.
+ * Returns: NIGH_OK; NIGH_ECANCELLED if `pair` returns non-zero; NIGH_EIO; NIGH_ELIMIT as nigh_staged_clusters() says.
  */
 NIGH_API nigh_status nigh_dedup_pairs(nigh_dedup *dedup, int (*pair)(void *user, const nigh_dedup_pair *pair),
                                       void *user, uint64_t *untold, nigh_error *error);

@@ -144,7 +144,8 @@ NIGH_API nigh_status nigh_staged_write(nigh_staged *staged, uint32_t shard, cons
  * work and no times.  The inputs are read once for the ids.
  *
  * Owns:    caller frees *out, before the handle is closed.
- * Returns: as nigh_staged_run(); NIGH_ELIMIT where all_pairs comes to more than pairs_limit: stages list all or none.
+ * Returns: as nigh_staged_run().  Where all_pairs comes to more than pairs_limit, nigh_dedup_pairs() and
+ *          nigh_dedup_report() return NIGH_ELIMIT: stages list all or none.
  */
 NIGH_API nigh_status nigh_staged_clusters(nigh_staged *staged, nigh_dedup **out, nigh_error *error);
 

@@ -8,10 +8,13 @@ sorted where a task asks for it), and ``records``, some thousand records of the 
 
 from __future__ import annotations
 
+import functools
+import gc
 import json
 import queue
 import struct
 import threading
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional
 
@@ -48,6 +51,15 @@ class Settings(NamedTuple):
         return _core.Task(
             kind, self.options, self.signer, len(self.slots), shard, self.secret, self.check_numbers
         )
+
+
+@functools.cache
+def _spare_collecting() -> None:
+    """Spark's worker looks for garbage after every task, among all objects of all modules, which takes longer than many
+    a task; what is there before the first of ours is no garbage."""
+    import pyarrow  # noqa: F401
+
+    gc.freeze()
 
 
 class _Giver:
@@ -147,6 +159,7 @@ class Signing:
         self._names = ["text", "score"] if scored else ["text"]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        _spare_collecting()
         task = self._settings.task(SIGN, 0)
         giver = _Giver(self._settings, SIGN)
         missing = [0, 0]
@@ -169,6 +182,7 @@ class Featuring:
         self._settings = settings
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        _spare_collecting()
         task = self._settings.task(FEATURES, 0)
         giver = _Giver(self._settings, FEATURES)
         for batch in batches:
@@ -185,6 +199,7 @@ class Moving:
         self._kind = kind
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        _spare_collecting()
         tasks: dict[int, _core.Task] = {}
         giver = _Giver(self._settings, self._kind)
         for batch in batches:
@@ -204,6 +219,13 @@ class Moving:
         yield from giver.batch()
 
 
+def _column(words: Any, kind: str) -> Any:
+    """An Arrow array over words of 64 bits."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64() if kind == "q" else pa.float64(), len(words), [None, pa.py_buffer(words)])
+
+
 class Unpacking:
     """Records become rows, a column a word."""
 
@@ -215,19 +237,12 @@ class Unpacking:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        width = 8 * len(self._names)
-        kind = pa.struct(
-            [(name, pa.int64() if kind == "q" else pa.float64()) for name, kind in zip(self._names, self._types)]
-        )
         for batch in batches:
             for record in batch.column("records"):
-                blob = record.as_py()
-                columns = [
-                    pa.array(column, field.type)
-                    for column, field in zip(zip(*struct.iter_unpack("=" + self._types, blob)), kind)
-                ]
-                assert len(blob) % width == 0
-                yield pa.RecordBatch.from_arrays(columns, list(self._names))
+                words = array("q")
+                words.frombytes(record.as_buffer())
+                columns = [words[place :: len(self._names)] for place in range(len(self._names))]
+                yield pa.RecordBatch.from_arrays(list(map(_column, columns, self._types)), list(self._names))
 
 
 class Packing:

@@ -33,12 +33,17 @@ def start(folder, name, *arguments):
         return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
 
-def wait_for(log, words):
-    for _ in range(1200):
-        if words in log.read_text(errors="replace"):
+def wait_for(folder, name, process, words):
+    """Until the log says so; however busy the machine, a process that is there gets there."""
+    log = folder / f"{name}.log"
+    for _ in range(6000):
+        told = log.read_text(errors="replace")
+        if words in told:
             return
+        if process.poll() is not None:
+            raise RuntimeError(f"{name} ended with {process.returncode}: {told[-2000:]}")
         time.sleep(0.1)
-    raise TimeoutError(f"{log} has no {words!r}")
+    raise TimeoutError(f"{log} has no {words!r}: {told[-2000:]}")
 
 
 def stop(process):
@@ -76,11 +81,12 @@ def cluster(folder, **settings):
     started = []
     try:
         started.append(start(folder, "master", deploy + "master.Master", "--port", port, *place))
-        wait_for(folder / "master.log", "started at")
+        wait_for(folder, "master", started[0], "started at")
+        size = ("--cores", "1", "--memory", "1400m")
         for number in range(2):
-            size = ("--cores", "1", "--memory", "1400m")
             started.append(start(folder, f"worker{number}", deploy + "worker.Worker", *size, *place, address))
-            wait_for(folder / f"worker{number}.log", "registered with master")
+        for number in range(2):
+            wait_for(folder, f"worker{number}", started[1 + number], "registered with master")
         session = session_of(address, folder, settings)
         try:
             yield session

@@ -95,6 +95,7 @@ struct nigh_dedup {
                                      made yet */
     uint64_t untold;              /* pairs of copies that are not among them */
     uint64_t pairs_wanted;        /* of all pairs: candidates and copies that there are to be listed, without a limit */
+    uint64_t pairs_refused;       /* of stages: as many, and those within crowds, where that is more than the limit */
     uint32_t copies_told;         /* of more copies of one text than so many only the pairs with the first */
     struct nigh__pass_plan *plan; /* how documents were read; owned; NULL: of signatures */
     bool verified;                /* similarities are Jaccard's; else they are guessed from distances */

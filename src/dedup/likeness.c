@@ -156,6 +156,11 @@ static nigh_dedup_pair show_pair(const nigh_dedup *dedup, const uint64_t *record
 nigh_status nigh_dedup_pairs(nigh_dedup *dedup, int (*pair)(void *user, const nigh_dedup_pair *pair), void *user,
                              uint64_t *untold, nigh_error *error) {
     if (untold != NULL) *untold = dedup->untold;
+    if (dedup->pairs_refused > 0)
+        return nigh__fail(error, NIGH_ELIMIT,
+                          "to list all pairs %llu are to be looked at, within crowds and without, for a limit of %llu; "
+                          "stages list all or none",
+                          (unsigned long long)dedup->pairs_refused, (unsigned long long)dedup->options.pairs_limit);
     nigh_status status = dedup->pairs == NULL ? make_tree(dedup, error) : NIGH_OK;
     if (status == NIGH_OK) status = nigh__sorter_rewind(dedup->pairs, error);
     const uint64_t *records = NULL;

@@ -79,16 +79,27 @@ static nigh_status begin_crowd(struct sharing *sharing, const uint64_t *record, 
     return NIGH_OK;
 }
 
-static nigh_status add_crowds(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    struct sharing *sharing = user;
+/* Member after member; `take` is told which begin a crowd. */
+typedef nigh_status member_take(struct sharing *sharing, const uint64_t *record, bool begins, nigh_error *error);
+static nigh_status take_members(struct sharing *sharing, uint32_t shard, const uint64_t *records, size_t count,
+                                member_take *take, nigh_error *error) {
     nigh_status status = NIGH_OK;
     for (size_t i = 0; status == NIGH_OK && i < count; i++) {
         const uint64_t *record = records + i * NIGH__CROWD_WORDS;
         bool begins = false;
         status = begin_crowd(sharing, record, shard, &begins, error);
-        if (status == NIGH_OK) status = nigh__star_add(sharing->edges, sharing->first, record[2], error);
+        if (status == NIGH_OK) status = take(sharing, record, begins, error);
     }
     return status;
+}
+
+static nigh_status connect_member(struct sharing *sharing, const uint64_t *record, bool begins, nigh_error *error) {
+    (void)begins;
+    return nigh__star_add(sharing->edges, sharing->first, record[2], error);
+}
+
+static nigh_status add_crowds(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
+    return take_members(user, shard, records, count, connect_member, error);
 }
 
 static nigh_status each_pair(struct sharing *sharing, nigh__staged_take *take, nigh_error *error) {
@@ -176,16 +187,12 @@ static nigh_status share_pairs(struct sharing *sharing, nigh_error *error) {
 
 /* ------------------------------------------------------------------ crowds -- */
 
+static nigh_status sort_first(struct sharing *sharing, const uint64_t *record, bool begins, nigh_error *error) {
+    return begins ? add(sharing->firsts, record[2], record[0], error) : NIGH_OK;
+}
+
 static nigh_status sort_firsts(void *user, uint32_t shard, const uint64_t *records, size_t count, nigh_error *error) {
-    struct sharing *sharing = user;
-    nigh_status status = NIGH_OK;
-    for (size_t i = 0; status == NIGH_OK && i < count; i++) {
-        const uint64_t *record = records + i * NIGH__CROWD_WORDS;
-        bool begins = false;
-        status = begin_crowd(sharing, record, shard, &begins, error);
-        if (status == NIGH_OK && begins) status = add(sharing->firsts, record[2], record[0], error);
-    }
-    return status;
+    return take_members(user, shard, records, count, sort_first, error);
 }
 
 /* Which task each crowd goes to. */

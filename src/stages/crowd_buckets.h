@@ -10,14 +10,15 @@
 struct nigh__crowd_buckets {
     struct nigh__buckets buckets; /* its members are of the crowd at hand */
     uint64_t crowd;
-    bool listing; /* they go by once more */
+    uint64_t *named; /* a bit for each document: whether it is a member of the crowd at hand; owned */
+    bool listing;    /* they go by once more */
 };
 
 /* Whatever it returns, nigh__crowd_buckets_end() comes last. */
 nigh_status nigh__crowd_buckets_begin(struct nigh__candidates *candidates, const struct nigh__gathered *gathered,
                                       struct nigh__crowd_buckets *out, nigh_error *error);
 
-/* Whether it may come after those before it: a crowd is of one band, and names no document twice in a row. */
+/* Whether it may come after those before it: a crowd is of one band, and names no document twice. */
 bool nigh__crowd_buckets_fits(const struct nigh__crowd_buckets *crowds, uint64_t crowd, uint32_t band,
                               uint64_t document);
 

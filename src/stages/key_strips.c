@@ -9,16 +9,31 @@
 
 /* ----------------------------------------------------------------- writing -- */
 
-/* Whether no inputs come before those of a shard. */
-static bool is_first(const nigh_staged *staged, uint32_t shard) { return nigh__staged_range(staged, shard).first == 0; }
+/* So many documents of all have no low halves, in whole strips. */
+static uint64_t narrow_of_all(const nigh_staged *staged) {
+    return staged->settled->narrow.keys / NIGH__STRIP_KEYS * NIGH__STRIP_KEYS;
+}
+
+/* And of a shard; 0 where it is not known yet how many come before its own. */
+static uint64_t narrow_of(const nigh_staged *staged, uint32_t shard) {
+    const uint64_t most = narrow_of_all(staged);
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < shard && nigh__staged_range(staged, shard).first > 0; i++) {
+        uint64_t documents = 0;
+        nigh_error ignored = {0}; /* not there, or damaged: it may be made after this one */
+        if (nigh__staged_info_of(staged, NIGH_STAGE_SIGN, i, &documents, 1, &ignored) != NIGH_OK) return 0;
+        if (documents > most - before) return 0;
+        before += documents;
+    }
+    return (most - before) / NIGH__STRIP_KEYS * NIGH__STRIP_KEYS;
+}
 
 nigh_status nigh__strip_writer_init(const nigh_staged *staged, uint32_t shard, struct nigh__stage_writer *writer,
                                     struct nigh__strip_writer *out, nigh_error *error) {
-    const uint64_t narrow = staged->settled->narrow.keys / NIGH__STRIP_KEYS * NIGH__STRIP_KEYS;
     *out = (struct nigh__strip_writer){.writer = writer,
                                        .context = staged->context,
                                        .bands = staged->settled->plan->bands,
-                                       .narrow = is_first(staged, shard) ? narrow : 0};
+                                       .narrow = narrow_of(staged, shard)};
     out->keys = nigh__alloc_table(staged->context, (size_t)2 * out->bands * ROOM, sizeof *out->keys);
     return out->keys == NULL ? nigh__no_memory(error, "for keys of documents") : NIGH_OK;
 }
@@ -95,6 +110,12 @@ static nigh_status open_file(const nigh_staged *staged, uint32_t shard, uint32_t
     return status;
 }
 
+/* Whether all low halves that count are there, if the first `narrow` documents of those from a number on have none. */
+static bool has_lows(const nigh_staged *staged, uint64_t base, uint64_t narrow) {
+    const uint64_t most = narrow_of_all(staged);
+    return narrow <= most && base <= most - narrow;
+}
+
 nigh_status nigh__strips_each(const nigh_staged *staged, const uint64_t *bases, uint32_t band, bool lows,
                               nigh__strip_take *take, void *user, nigh_error *error) {
     nigh_status status = NIGH_OK;
@@ -104,6 +125,8 @@ nigh_status nigh__strips_each(const nigh_staged *staged, const uint64_t *bases, 
         if (reading.documents == 0) continue;
         if (lows) status = nigh__staged_info_of(staged, NIGH_STAGE_SIGN, i, info, NIGH__SIGN_INFO_WORDS, error);
         reading.narrow = info[NIGH__SIGN_NARROW];
+        if (status == NIGH_OK && reading.narrow > 0 && !has_lows(staged, bases[i], reading.narrow))
+            status = nigh__staged_nonsense(staged, NIGH_STAGE_SIGN, i, error);
         if (status == NIGH_OK) status = open_file(staged, i, NIGH__SIGN_KEYS + band, &reading.keys, error);
         if (status == NIGH_OK && lows)
             status = open_file(staged, i, NIGH__SIGN_KEYS + staged->settled->plan->bands + band, &reading.lows, error);

@@ -6,8 +6,9 @@
  *     section of its lows      low halves of documents L L+1 ...  | ...                          likewise
  *
  * Strips are of 16,384 documents, a block of the file each.  Low halves count only where more than 2^26 documents are
- * compared, and not for the first of these (dedup/bands.c says why).  So the first shard has none for its first 2^26
- * documents; the others, which do not know how many come before theirs, have all of them.
+ * compared, and not for the first of these (dedup/bands.c says why).  So a shard has none for those of its documents
+ * that are among the first 2^26 of all, if the files of all shards before it are there when it is made; one that does
+ * not know how many come before its own has all of them.
  */
 #ifndef NIGH_STAGES_KEY_STRIPS_H
 #define NIGH_STAGES_KEY_STRIPS_H

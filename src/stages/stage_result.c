@@ -369,23 +369,20 @@ static nigh_status hear_alike(void *user, uint32_t shard, const uint64_t *record
 }
 
 /* More than the limit would have to be chosen from by all tasks together, before they compare any. */
-static nigh_status check_limit(const struct result *result, nigh_error *error) {
+static bool is_too_much(const struct result *result) {
     const nigh_dedup *dedup = result->dedup;
-    const uint64_t wanted = result->within + result->listed;
-    if (wanted <= dedup->options.pairs_limit && result->crowds <= nigh__dedup_crowd_pairs(dedup)) return NIGH_OK;
-    return nigh__fail_at(error, NIGH_ELIMIT, result->staged->work, NIGH_NO_OFFSET,
-                         "to list all pairs %llu are to be looked at, and %llu within crowds, for a limit of %llu; "
-                         "stages list all or none",
-                         (unsigned long long)wanted, (unsigned long long)result->crowds,
-                         (unsigned long long)dedup->options.pairs_limit);
+    return result->within + result->listed > dedup->options.pairs_limit ||
+           result->crowds > nigh__dedup_crowd_pairs(dedup);
 }
 
 static nigh_status list_pairs(struct result *result, nigh_error *error) {
     nigh_dedup *dedup = result->dedup;
     if (!dedup->options.all_pairs) return NIGH_OK;
-    nigh_status status = check_limit(result, error);
-    if (status == NIGH_OK)
-        status = nigh__likeness_begin(dedup, NULL, NIGH__DEDUP_MANY_COPIES, dedup->options.threads, error);
+    if (is_too_much(result)) {
+        dedup->pairs_refused = result->within + result->listed + result->crowds;
+        return NIGH_OK;
+    }
+    nigh_status status = nigh__likeness_begin(dedup, NULL, NIGH__DEDUP_MANY_COPIES, dedup->options.threads, error);
     if (status == NIGH_OK)
         status = nigh__staged_each(result->staged, NIGH_STAGE_VERIFY, NIGH__VERIFY_ALIKE_PAIRS, NIGH__ALIKE_WORDS,
                                    hear_alike, result, error);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/sorter.h"
 #include "base/status.h"
 #include "stages/bucket_stream.h"
@@ -13,6 +14,7 @@
 #include "stages/task.h"
 
 #define FOUND_WORDS 2u /* band and key, set */
+#define TOGETHER 256u
 
 struct sorting {
     struct nigh__sorter *sorter;
@@ -24,17 +26,25 @@ struct sorting {
     uint64_t set; /* the last that came by */
 };
 
-static nigh_status new_sorting(nigh_task *task, uint32_t words, nigh_error *error) {
+/* A sorter in all of the memory; what the first words leave open does not matter. */
+static nigh_status new_sorter(const nigh_task *task, uint32_t words, uint32_t key_words, struct nigh__sorter **out,
+                              nigh_error *error) {
+    struct nigh__sorter_options options = nigh__dedup_sorting(task->dedup, words, 1, 1);
+    options.key_words = key_words;
+    return nigh__sorter_new(task->context, &options, out, error);
+}
+
+static nigh_status new_sorting(nigh_task *task, uint32_t words, uint32_t key_words, nigh_error *error) {
     struct sorting *sorting = task->state = nigh__alloc_zero(task->context, 1, sizeof *sorting);
     if (sorting == NULL) return nigh__no_memory(error, "to find candidates");
-    return nigh__task_sorter(task, words, false, 1, &sorting->sorter, error);
+    return new_sorter(task, words, key_words, &sorting->sorter, error);
 }
 
 static void release_sorting(nigh_task *task) { nigh__sorter_free(((struct sorting *)task->state)->sorter); }
 
 /* ------------------------------------------------------------------- shared -- */
 
-static nigh_status begin_shared(nigh_task *task, nigh_error *error) { return new_sorting(task, FOUND_WORDS, error); }
+static nigh_status begin_shared(nigh_task *task, nigh_error *error) { return new_sorting(task, FOUND_WORDS, 1, error); }
 
 static nigh_status add_postings(nigh_task *task, nigh_records kind, const uint64_t *words, size_t count,
                                 nigh_error *error) {
@@ -42,11 +52,15 @@ static nigh_status add_postings(nigh_task *task, nigh_records kind, const uint64
     if (kind != NIGH_RECORDS_POSTINGS || words[0] >= task->options.shards)
         return nigh__task_nonsense(task, kind, error);
     const uint64_t places = (UINT64_C(1) << NIGH__TASK_PLACE_BITS) - 1;
+    uint64_t found[TOGETHER * FOUND_WORDS];
     nigh_status status = NIGH_OK;
-    for (size_t i = 1; status == NIGH_OK && i < count; i++) {
-        const uint64_t found[FOUND_WORDS] = {words[i] >> NIGH__TASK_PLACE_BITS,
-                                             nigh__task_set_name((uint32_t)words[0], words[i] & places)};
-        status = nigh__sorter_add(sorting->sorter, found, 1, error);
+    for (size_t i = 1; status == NIGH_OK && i < count; i += TOGETHER) {
+        const size_t part = nigh__smaller(count - i, TOGETHER);
+        for (size_t k = 0; k < part; k++) {
+            found[k * FOUND_WORDS] = words[i + k] >> NIGH__TASK_PLACE_BITS;
+            found[k * FOUND_WORDS + 1] = nigh__task_set_name((uint32_t)words[0], words[i + k] & places);
+        }
+        status = nigh__sorter_add(sorting->sorter, found, part, error);
     }
     return status;
 }
@@ -78,7 +92,7 @@ const struct nigh__task_work nigh__task_shared = {begin_shared, add_postings, fi
 /* --------------------------------------------------------------------- rows -- */
 
 static nigh_status begin_rows(nigh_task *task, nigh_error *error) {
-    return new_sorting(task, NIGH__REQUEST_WORDS, error);
+    return new_sorting(task, NIGH__REQUEST_WORDS, NIGH__REQUEST_WORDS, error);
 }
 
 /* All requests of one set get its bits. */
@@ -177,7 +191,7 @@ static nigh_status begin_buckets(nigh_task *task, nigh_error *error) {
     bucketing->stream.take_member = take_member;
     nigh_status status = nigh__bucket_stream_begin(&bucketing->stream, task->dedup, error);
     if (status != NIGH_OK) return status;
-    return nigh__task_sorter(task, NIGH__JOINED_WORDS, false, 1, &bucketing->sorter, error);
+    return new_sorter(task, NIGH__JOINED_WORDS, 2, &bucketing->sorter, error);
 }
 
 static void release_buckets(nigh_task *task) {

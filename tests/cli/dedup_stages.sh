@@ -152,8 +152,12 @@ same plain.pairs pairs
 expect 2 '' ANY -- "$NIGH" dedup --work few --pairs-limit 100 "${inputs[@]}" -o never.jsonl --pairs never.jsonl.pairs
 contains .err 'for a limit of 100; stages list all or none; plan with a higher --pairs-limit, or with --pairs-per-cluster tree'
 [[ ! -e never.jsonl && ! -e never.jsonl.pairs ]] || fail 'something was written'
-expect 0 '' ANY -- "$NIGH" dedup --work few -o out.jsonl
+expect 2 '' ANY -- "$NIGH" dedup --work few --report never.html
+[[ ! -e never.html ]] || fail 'a page was written'
+"$NIGH" dedup "${inputs[@]}" --clusters plain.clusters --quiet || fail 'no clusters'
+expect 0 '' ANY -- "$NIGH" dedup --work few -o out.jsonl --clusters clusters
 same plain.jsonl out.jsonl
+same plain.clusters clusters
 
 # What is refused, with nothing written.
 expect 2 '' ANY -- "$NIGH" dedup --work pages/work pages -o never.jsonl

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Components by rounds of stars are those of union-find: random graphs, chains, stars, trees and grids, in any order of
- * their numbers; also where rounds are taken up again after a failure, and where their file was damaged.
+ * their numbers; also where rounds are taken up again after a failure or a kill, and where their file was damaged.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -306,9 +310,70 @@ static void test_failing(void **state) {
     graph_free(&graph);
 }
 
+/* Files of a process that ends itself with SIGKILL when it gives a file its name: before that, or after. */
+struct deadly_files {
+    struct faulty_files files; /* the first member: it is the user of its table */
+    int (*rename)(void *user, nigh_file directory, const char *from, const char *to);
+    unsigned left; /* renames to go */
+    bool before;
+};
+
+static int deadly_rename(void *user, nigh_file directory, const char *from, const char *to) {
+    struct deadly_files *deadly = user;
+    const bool last = --deadly->left == 0;
+    if (last && deadly->before) (void)raise(SIGKILL);
+    const int failed = deadly->rename(user, directory, from, to);
+    if (last) (void)raise(SIGKILL);
+    return failed;
+}
+
+/* Never comes back. */
+static void run_until_killed(const struct place *place, struct graph *graph, unsigned renames, bool before) {
+    struct deadly_files deadly = {.left = renames, .before = before};
+    struct nigh__sorter *labels = NULL;
+    struct nigh__star_done done;
+    nigh_error error;
+    faulty_files_init(&deadly.files);
+    deadly.rename = deadly.files.table.rename;
+    deadly.files.table.rename = deadly_rename;
+    nigh_staged *staged = open_staged(context_with(&deadly.files.table, NULL, NULL), place);
+    (void)nigh__star_labels(staged, feed, graph, &labels, &done, &error);
+    _exit(1);
+}
+
+static void kill_at(const struct place *place, struct graph *graph, unsigned renames, bool before) {
+    int status = 0;
+    nigh__star_clear(place->staged);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) run_until_killed(place, graph, renames, before);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* A process is killed in each round, and after each: whoever comes next goes on from the last that is whole. */
+static void test_killed(void **state) {
+    const struct place *place = *state;
+    struct graph graph;
+    graph_init(&graph, 1000, 5);
+    draw(&graph, CHAIN);
+    const uint32_t rounds = check(place, &graph).rounds;
+    assert_true(rounds > 4);
+    for (uint32_t round = 1; round <= rounds; round++)
+        for (int before = 0; before < 2; before++) {
+            const uint32_t whole = round - (uint32_t)before;
+            kill_at(place, &graph, round, before != 0);
+            assert_true(path_exists(place->file) == (whole > 0));
+            const struct nigh__star_done done = check_again(place, &graph);
+            assert_int_equal(done.resumed, whole);
+            assert_int_equal(done.rounds, whole == rounds ? 1 : rounds - whole);
+        }
+    graph_free(&graph);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_large), cmocka_unit_test(test_resuming),
-                                       cmocka_unit_test(test_failing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),  cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_large),   cmocka_unit_test(test_resuming),
+                                       cmocka_unit_test(test_failing), cmocka_unit_test(test_killed)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
