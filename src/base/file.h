@@ -13,6 +13,8 @@
 #include "base/context.h"
 #include "base/hash.h"
 
+struct nigh__write_behind; /* write_behind.h */
+
 struct nigh__file {
     const nigh_context *context;
     nigh_file handle;
@@ -116,12 +118,20 @@ struct nigh__output {
     const char *name;            /* for errors; not owned */
     struct nigh__hasher *hasher; /* NULL, or sees every byte; not owned */
     uint8_t *buffer;             /* owned */
+    uint8_t *spare;              /* owned: the other one, where the file is written behind; NULL: it is not */
+    struct nigh__write_behind *behind;
     size_t used;
     uint64_t offset; /* where buffer[0] goes; offset + used is the length so far */
 };
 
 nigh_status nigh__output_init(const nigh_context *context, struct nigh__file *file, const nigh_stream *stream,
                               const char *name, struct nigh__output *out, nigh_error *error);
+/*
+ * From here on another thread writes to the file, while the caller makes more.  Where no thread can be started, or
+ * output goes to a stream, whose function is the caller's, all stays as it was.  What cannot be written is told later,
+ * at the latest by nigh__output_flush().  NIGH_OK, NIGH_ENOMEM.
+ */
+nigh_status nigh__output_write_behind(struct nigh__output *output, nigh_error *error);
 nigh_status nigh__output_add(struct nigh__output *output, const void *bytes, size_t length, nigh_error *error);
 nigh_status nigh__output_flush(struct nigh__output *output, nigh_error *error);
 uint64_t nigh__output_length(const struct nigh__output *output);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/write_behind.h"
 
 #define BUFFER_SIZE ((size_t)1 << 20)
 
@@ -109,14 +110,39 @@ static nigh_status stream_write(struct nigh__output *output, const uint8_t *byte
     return NIGH_OK;
 }
 
-nigh_status nigh__output_flush(struct nigh__output *output, nigh_error *error) {
-    nigh_status status = output->file != NULL
-                             ? nigh__file_write(output->file, output->offset, output->buffer, output->used, error)
-                             : stream_write(output, output->buffer, output->used, error);
+nigh_status nigh__output_write_behind(struct nigh__output *output, nigh_error *error) {
+    if (output->file == NULL || output->behind != NULL) return NIGH_OK;
+    output->spare = nigh__alloc_aligned(output->context, BUFFER_SIZE, 1, NIGH__CACHE_LINE);
+    if (output->spare == NULL) return nigh__no_memory(error, "to write behind");
+    return nigh__write_behind_new(output->context, output->file, &output->behind, error);
+}
+
+/* Gives the buffer to whoever writes behind, and goes on in the other one. */
+static nigh_status buffer_give(struct nigh__output *output, nigh_error *error) {
+    uint8_t *full = output->buffer;
+    nigh_status status = nigh__write_behind_give(output->behind, full, output->used, output->offset, error);
+    output->buffer = output->spare;
+    output->spare = full;
+    return status;
+}
+
+static nigh_status buffer_write(struct nigh__output *output, nigh_error *error) {
+    nigh_status status;
+    if (output->behind != NULL)
+        status = buffer_give(output, error);
+    else if (output->file != NULL)
+        status = nigh__file_write(output->file, output->offset, output->buffer, output->used, error);
+    else
+        status = stream_write(output, output->buffer, output->used, error);
     if (status != NIGH_OK) return status;
     output->offset += output->used;
     output->used = 0;
     return NIGH_OK;
+}
+
+nigh_status nigh__output_flush(struct nigh__output *output, nigh_error *error) {
+    nigh_status status = buffer_write(output, error);
+    return status == NIGH_OK && output->behind != NULL ? nigh__write_behind_wait(output->behind, error) : status;
 }
 
 nigh_status nigh__output_add(struct nigh__output *output, const void *bytes, size_t length, nigh_error *error) {
@@ -130,7 +156,7 @@ nigh_status nigh__output_add(struct nigh__output *output, const void *bytes, siz
         source += part;
         length -= part;
         if (output->used == BUFFER_SIZE) {
-            nigh_status status = nigh__output_flush(output, error);
+            nigh_status status = buffer_write(output, error);
             if (status != NIGH_OK) return status;
         }
     }
@@ -140,6 +166,9 @@ nigh_status nigh__output_add(struct nigh__output *output, const void *bytes, siz
 uint64_t nigh__output_length(const struct nigh__output *output) { return output->offset + output->used; }
 
 void nigh__output_release(struct nigh__output *output) {
-    if (output->context != NULL) nigh__free(output->context, output->buffer);
+    if (output->context == NULL) return;
+    nigh__write_behind_free(output->behind);
+    nigh__free(output->context, output->buffer);
+    nigh__free(output->context, output->spare);
     memset(output, 0, sizeof *output);
 }

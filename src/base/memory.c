@@ -93,14 +93,15 @@ uint64_t nigh__memory_usual(void) {
     return (uint64_t)pages * (uint64_t)page / 2;
 }
 
-/* At least doubles, so that n additions move 2n items at most. */
+/* At least doubles, so that n additions move 2n items at most; huge pages spare large ones most of the faults. */
 static bool array_grow(const nigh_context *context, struct nigh__array *array, size_t needed) {
     size_t capacity = array->capacity < 16 ? 16 : array->capacity;
     while (capacity < needed) {
         if (capacity > SIZE_MAX / 2) return false;
         capacity *= 2;
     }
-    void *data = nigh__alloc(context, capacity, array->item_size);
+    const bool large = capacity >= HUGE_PAGE / array->item_size;
+    void *data = (large ? nigh__alloc_large : nigh__alloc)(context, capacity, array->item_size);
     if (data == NULL) return false;
     if (array->data != NULL) memcpy(data, array->data, array->count * array->item_size);
     nigh__free(context, array->data);

@@ -314,6 +314,7 @@ static nigh_status write_to_file(struct writing *writing, nigh_error *error) {
     struct nigh__output output = {0};
     nigh_status status = nigh__replacement_open(context, writing->path, &replacement, error);
     if (status == NIGH_OK) status = nigh__output_init(context, &replacement.file, NULL, writing->path, &output, error);
+    if (status == NIGH_OK && writing->dedup->options.threads > 1) status = nigh__output_write_behind(&output, error);
     if (status == NIGH_OK) status = pass_write(writing, &output, error);
     if (status == NIGH_OK) status = nigh__replacement_finish(&replacement, error);
     nigh__output_release(&output);

@@ -46,9 +46,8 @@ struct gathering {
     nigh_dedup *dedup;
     struct nigh__pass_plan *plan;
     struct nigh__gathered *out;
-    struct nigh__same texts, sets;
-    struct nigh__array set_marks;  /* of struct nigh__mark, of distinct sets */
-    struct nigh__array set_firsts; /* of uint64_t, the first document of each */
+    struct nigh__same same;   /* documents by `leads` */
+    struct nigh__array leads; /* of struct nigh__mark, by document: what it was last looked for by */
 };
 
 /* -------------------------------------------------------------- working -- */
@@ -109,44 +108,47 @@ static nigh_status work_exact(struct nigh__pass_worker *worker, const nigh_text 
 
 /* --------------------------------------------------------------- taking -- */
 
-/* The first document that had this set: this one where none had. */
-static nigh_status find_set(struct gathering *gathering, uint64_t document, const struct nigh__mark *set, uint64_t *out,
-                            nigh_error *error) {
-    const nigh_context *context = gathering->dedup->context;
-    struct nigh__array *marks = &gathering->set_marks;
-    struct nigh__array *firsts = &gathering->set_firsts;
-    struct nigh__mark *mark = nigh__array_add(context, marks, 1);
-    if (mark == NULL) return nigh__no_memory(error, "to gather documents");
-    *mark = *set;
-    const uint64_t number = marks->count - 1;
-    uint64_t first = 0;
-    nigh_status status = nigh__same_find(&gathering->sets, marks->data, number, &first, error);
-    if (status != NIGH_OK) return status;
-    if (first != number) {
-        marks->count--; /* it is known */
-        *out = ((const uint64_t *)firsts->data)[first];
-        return NIGH_OK;
+/* The first document that was looked for by this mark; where there is none it is this one from now on. */
+static nigh_status find_first(struct gathering *gathering, uint64_t document, const struct nigh__mark *mark,
+                              uint64_t *out, nigh_error *error) {
+    struct nigh__mark *leads = gathering->leads.data;
+    leads[document] = *mark;
+    return nigh__same_find(&gathering->same, leads, document, out, error);
+}
+
+/*
+ * Its set leads to the first document that has it.  Where that has another text, or there is no set, the text leads to
+ * the first that has that: so a table with one entry for each text finds both, mostly by one search.
+ */
+static nigh_status find_same(struct gathering *gathering, uint64_t document, const struct made *made, uint64_t *copy_of,
+                             uint64_t *set_of, nigh_error *error) {
+    const struct nigh__mark *texts = gathering->plan->texts.data;
+    *copy_of = *set_of = document;
+    nigh_status status = NIGH_OK;
+    if (made->features > 0) {
+        status = find_first(gathering, document, &made->set, set_of, error);
+        *copy_of = *set_of;
+        if (status != NIGH_OK || memcmp(&texts[*set_of], &texts[document], sizeof *texts) == 0) return status;
     }
-    uint64_t *place = nigh__array_add(context, firsts, 1);
-    if (place == NULL) return nigh__no_memory(error, "to gather documents");
-    *place = *out = document;
-    return NIGH_OK;
+    status = find_first(gathering, document, &texts[document], copy_of, error);
+    if (made->features == 0) *set_of = nigh__dedup_document(gathering->dedup, *copy_of)->set_of;
+    return status;
 }
 
 /* The document joins those of its set; what it is the first of, it stands for. */
 static nigh_status join_set(struct gathering *gathering, uint64_t document, const struct made *made,
                             nigh_error *error) {
     nigh_dedup *dedup = gathering->dedup;
-    struct nigh__duplicate *entry = nigh__dedup_document(dedup, document);
-    const struct nigh__mark *texts = gathering->plan->texts.data;
-    nigh_status status = nigh__same_find(&gathering->texts, texts, document, &entry->copy_of, error);
+    uint64_t copy_of = document;
+    uint64_t first = document;
+    if (nigh__array_add(dedup->context, &gathering->leads, 1) == NULL)
+        return nigh__no_memory(error, "to gather documents");
+    nigh_status status = find_same(gathering, document, made, &copy_of, &first, error);
     if (status != NIGH_OK) return status;
-    dedup->info.copies += entry->copy_of != document;
-    uint64_t first = nigh__dedup_document(dedup, entry->copy_of)->set_of;
-    if (entry->copy_of == document && made->features > 0)
-        status = find_set(gathering, document, &made->set, &first, error);
-    if (status == NIGH_OK) nigh__gather_join(dedup, document, first);
-    return status;
+    nigh__dedup_document(dedup, document)->copy_of = copy_of;
+    dedup->info.copies += copy_of != document;
+    nigh__gather_join(dedup, document, first);
+    return NIGH_OK;
 }
 
 static nigh_status add_document(struct gathering *gathering, uint64_t document, const nigh_text *text,
@@ -206,13 +208,19 @@ static nigh_status add_signed(struct gathering *gathering, uint64_t document, ni
     return NIGH_OK;
 }
 
+/* It will soon be looked for by its set.  The few documents without one wait for memory. */
+static void prefetch(void *user, const uint8_t *product) {
+    const struct gathering *gathering = user;
+    struct made made;
+    memcpy(&made, product, sizeof made);
+    nigh__same_prefetch(&gathering->same, &made.set);
+}
+
 static nigh_status take(void *user, uint64_t document, const nigh_text *text, const uint8_t *product, size_t length,
                         nigh_error *error) {
     struct gathering *gathering = user;
     struct made made;
     memcpy(&made, product, sizeof made);
-    nigh__same_prefetch(&gathering->texts, (const struct nigh__mark *)gathering->plan->texts.data + document);
-    nigh__same_prefetch(&gathering->sets, &made.set);
     const uint8_t *id = product + sizeof made;
     const uint8_t *tail = id + made.id_length;
     const size_t tail_bytes = length - sizeof made - made.id_length;
@@ -254,13 +262,8 @@ nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct
     const nigh_dedup_method method = dedup->options.method;
     *out = (struct nigh__gathered){
         .rows = NIGH__ARRAY(uint64_t), .signed_ones = NIGH__ARRAY(uint64_t), .row_words = (plan->width_bits + 63) / 64};
-    struct gathering gathering = {.dedup = dedup,
-                                  .plan = plan,
-                                  .out = out,
-                                  .set_marks = NIGH__ARRAY(struct nigh__mark),
-                                  .set_firsts = NIGH__ARRAY(uint64_t)};
-    nigh__same_init(dedup->context, &gathering.texts);
-    nigh__same_init(dedup->context, &gathering.sets);
+    struct gathering gathering = {.dedup = dedup, .plan = plan, .out = out, .leads = NIGH__ARRAY(struct nigh__mark)};
+    nigh__same_init(dedup->context, &gathering.same);
     const struct nigh__pass_step step = {.stage = "reading",
                                          .begin = method == NIGH_DEDUP_EXACT ? make_counters : NULL,
                                          .projects = method == NIGH_DEDUP_MINHASH,
@@ -268,15 +271,14 @@ nigh_status nigh__gather(nigh_dedup *dedup, struct nigh__pass_plan *plan, struct
                                          .work = method == NIGH_DEDUP_MINHASH   ? work_minhash
                                                  : method == NIGH_DEDUP_SIMHASH ? work_simhash
                                                                                 : work_exact,
+                                         .prefetch = prefetch,
                                          .take = take,
                                          .user = &gathering};
     if (method == NIGH_DEDUP_MINHASH)
         nigh__bands_init(dedup->context, plan->bands, dedup->options.memory_bytes / 2, dedup->temporary,
                          dedup->narrow.keys, &out->bands);
     nigh_status status = nigh__pass_run(dedup, plan, &step, NULL, error);
-    nigh__same_release(&gathering.texts);
-    nigh__same_release(&gathering.sets);
-    nigh__array_release(dedup->context, &gathering.set_marks);
-    nigh__array_release(dedup->context, &gathering.set_firsts);
+    nigh__same_release(&gathering.same);
+    nigh__array_release(dedup->context, &gathering.leads);
     return status;
 }

@@ -65,12 +65,41 @@ static uint64_t list_sets(const nigh_dedup *dedup, uint64_t *records) {
 }
 
 /* Ranks from sorted records. */
-static void rank_sets(struct nigh__order *order, const uint64_t *sorted, uint32_t pair_words) {
+static void rank_sorted(struct nigh__order *order, const uint64_t *sorted, uint32_t pair_words) {
     for (uint64_t r = 0; r < order->count; r++) {
         const struct nigh__number_pair set = nigh__number_pair_unpack(pair_words, sorted + r * (1 + pair_words) + 1);
         order->best[r] = set.first;
         order->first[r] = set.second;
         order->rank[set.second] = r;
+    }
+}
+
+static nigh_status rank_by_merit(const nigh_dedup *dedup, struct nigh__order *order, nigh_error *error) {
+    const nigh_context *context = dedup->context;
+    const size_t documents = dedup->documents.count;
+    const uint32_t words = 1 + dedup->pair_words;
+    order->best = nigh__alloc_large(context, documents, sizeof *order->best);
+    uint64_t *records = nigh__alloc_large(context, documents, words * sizeof *records);
+    uint64_t *scratch = nigh__alloc_large(context, documents, words * sizeof *scratch);
+    const bool room = order->best != NULL && records != NULL && scratch != NULL;
+    if (room) {
+        order->count = list_sets(dedup, records);
+        const uint64_t *sorted =
+            nigh__words_sort(records, scratch, (size_t)order->count, words, words, dedup->options.threads);
+        rank_sorted(order, sorted, dedup->pair_words);
+    }
+    nigh__free(context, records);
+    nigh__free(context, scratch);
+    return room ? NIGH_OK : nigh__no_memory(error, "to order documents");
+}
+
+/* Where the first is kept, sets are in order already. */
+static void rank_by_number(const nigh_dedup *dedup, struct nigh__order *order) {
+    order->best = order->first;
+    for (uint64_t i = 0; i < dedup->documents.count; i++) {
+        if (nigh__dedup_document(dedup, i)->set_of != i) continue;
+        order->rank[i] = order->count;
+        order->first[order->count++] = i;
     }
 }
 
@@ -84,23 +113,15 @@ void nigh__order_release(const nigh_context *context, struct nigh__order *order)
 nigh_status nigh__order_init(const nigh_dedup *dedup, struct nigh__order *out, nigh_error *error) {
     const nigh_context *context = dedup->context;
     const size_t documents = dedup->documents.count;
-    *out = (struct nigh__order){.rank = nigh__alloc(context, documents, sizeof *out->rank),
-                                .first = nigh__alloc(context, documents, sizeof *out->first)};
-    const bool first_is_best = dedup->options.keep == NIGH_KEEP_FIRST;
-    out->best = first_is_best ? out->first : nigh__alloc(context, documents, sizeof *out->best);
-    const uint32_t words = 1 + dedup->pair_words;
-    uint64_t *records = nigh__alloc(context, documents, words * sizeof *records);
-    uint64_t *scratch = nigh__alloc(context, documents, words * sizeof *scratch);
+    *out = (struct nigh__order){.rank = nigh__alloc_large(context, documents, sizeof *out->rank),
+                                .first = nigh__alloc_large(context, documents, sizeof *out->first)};
     nigh_status status = NIGH_OK;
-    if (out->rank == NULL || out->first == NULL || out->best == NULL || records == NULL || scratch == NULL) {
-        (void)nigh__fail(error, NIGH_ENOMEM, "no memory to order %zu documents", documents);
-        status = NIGH_ENOMEM;
-    } else {
-        out->count = list_sets(dedup, records);
-        rank_sets(out, nigh__words_sort(records, scratch, (size_t)out->count, words, words, 1), dedup->pair_words);
-    }
-    nigh__free(context, records);
-    nigh__free(context, scratch);
+    if (out->rank == NULL || out->first == NULL)
+        status = nigh__no_memory(error, "to order documents");
+    else if (dedup->options.keep == NIGH_KEEP_FIRST)
+        rank_by_number(dedup, out);
+    else
+        status = rank_by_merit(dedup, out, error);
     if (status != NIGH_OK) nigh__order_release(context, out);
     return status;
 }

@@ -14,6 +14,8 @@
 #include "document/pipeline.h"
 #include "signature/band_keys.h"
 
+#define AHEAD 8u /* documents */
+
 struct pass {
     nigh_dedup *dedup;
     struct nigh__pass_plan *plan;
@@ -166,10 +168,13 @@ static uint64_t count_expected(const struct pass *pass) {
 
 static nigh_status take_all(struct pass *pass, struct nigh__pipeline *pipeline, nigh_error *error) {
     const uint64_t expected = count_expected(pass);
+    const struct nigh__pass_step *step = pass->step;
     struct nigh__product product;
     nigh_status status = NIGH_OK;
     for (uint64_t taken = 0; status == NIGH_OK && taken < expected; taken++) {
         status = nigh__pipeline_next(pipeline, &product, error);
+        const uint8_t *ahead = step->prefetch == NULL ? NULL : nigh__pipeline_ahead(pipeline, AHEAD);
+        if (ahead != NULL) step->prefetch(step->user, ahead + sizeof(struct nigh__mark));
         if (status == NIGH_OK) status = take_product(pass, &product, error);
     }
     if (status != NIGH_END) return status;

@@ -59,6 +59,7 @@ struct nigh__pass_step {
     /* On any thread: appends what becomes of a document to `product`. */
     nigh_status (*work)(struct nigh__pass_worker *worker, const nigh_text *text, const struct nigh__features *features,
                         struct nigh__array *product, nigh_error *error);
+    void (*prefetch)(void *user, const uint8_t *product); /* NULL, or called some documents before `take` */
     nigh__pass_take *take;
     void *user;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Marks are hashes with a secret in them, so their own bits choose the slot, and nobody
- * can fill one corner of the table. At most half of it is full: a search takes one or two
- * steps, and only the first misses the cache. The slot has other bits of the mark, so the
- * marks themselves are read almost only if they are equal.
+ * can fill one corner of the table. At most three quarters of it are full: a search takes
+ * a few steps, and only the first misses the cache. The slot has other bits of the mark, so
+ * the marks themselves are read almost only if they are equal.
  */
 #include "dedup/same.h"
 
@@ -68,7 +68,7 @@ static bool grow(struct nigh__same *same, const struct nigh__mark *marks, uint64
 nigh_status nigh__same_find(struct nigh__same *same, const struct nigh__mark *marks, uint64_t number, uint64_t *first,
                             nigh_error *error) {
     *first = number;
-    if (same->used * 2 >= same->slot_count && !grow(same, marks, number))
+    if (same->used >= same->slot_count / 4 * 3 && !grow(same, marks, number))
         return nigh__no_memory(error, "to find copies");
     *first = keep_first(same, marks, number);
     return NIGH_OK;

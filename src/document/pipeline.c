@@ -199,12 +199,6 @@ static bool work_on_large_record(struct hand *hand, struct slot *slot, size_t in
     return done;
 }
 
-/* By its number, whatever it is: a problem that nobody wants to hear of again is none. */
-static bool is_wanted(const struct hand *hand, const struct nigh__record *record) {
-    const struct nigh__pipeline_work *work = &hand->pipeline->work;
-    return work->wanted == NULL || work->wanted(work->user, record->number);
-}
-
 /* Whether the consumer will have given up before it is through with this slot. */
 static bool is_hopeless(const struct hand *hand, const struct slot *slot) {
     const nigh_text_reader_options *options = hand->pipeline->options;
@@ -215,7 +209,6 @@ static void work_on_slot(struct hand *hand, struct slot *slot) {
     if (hand->extractor == NULL || hand->worker == NULL) slot->no_memory = true; /* they could not be renewed */
     for (size_t i = 0; i < slot->batch.records.count && !slot->no_memory && !is_hopeless(hand, slot); i++) {
         const struct nigh__record *record = nigh__batch_record(&slot->batch, i);
-        if (!is_wanted(hand, record)) continue;
         const bool large = record->length > LARGE_RECORD;
         if (!(large ? work_on_large_record : work_on_record)(hand, slot, i)) slot->no_memory = true;
     }
@@ -470,6 +463,13 @@ nigh_status nigh__pipeline_next(struct nigh__pipeline *pipeline, struct nigh__pr
     return pipeline->ended_with;
 }
 
+const uint8_t *nigh__pipeline_ahead(const struct nigh__pipeline *pipeline, size_t count) {
+    const struct slot *slot = pipeline->taken;
+    if (slot == NULL || slot->items.count - pipeline->next_item <= count) return NULL;
+    const struct item *item = (const struct item *)slot->items.data + pipeline->next_item + count;
+    return item->kind == ITEM_PRODUCT ? (const uint8_t *)slot->products.data + item->bytes : NULL;
+}
+
 void nigh__pipeline_describe(const struct nigh__pipeline *pipeline, nigh_text_reader_info *info, uint64_t *empty) {
     size_t size = info->size;
     *info = pipeline->info;
@@ -510,6 +510,7 @@ nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pip
     pipeline->splitter = nigh__text_reader_splitter(reader);
     pipeline->options = nigh__text_reader_options(reader);
     pipeline->work = *work;
+    if (work->wanted != NULL) nigh__splitter_choose(pipeline->splitter, work->wanted, work->user);
     pipeline->tolerance.options = pipeline->options;
     nigh__progress_init(&pipeline->progress, progress);
     pthread_mutex_init(&pipeline->reading, NULL);

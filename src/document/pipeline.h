@@ -36,7 +36,7 @@ struct nigh__pipeline_work {
      * status ends the pipeline.
      */
     nigh_status (*work)(void *worker, const nigh_text *text, struct nigh__array *product, nigh_error *error);
-    /* NULL, or whether a record is to be looked at, by its number; asked from any thread.  Others count nowhere. */
+    /* NULL, or whether a record is to be looked at, as nigh__splitter_choose() has it.  Others count nowhere. */
     bool (*wanted)(void *user, uint64_t number);
 };
 
@@ -61,6 +61,9 @@ nigh_status nigh__pipeline_open(nigh_text_reader *reader, const struct nigh__pip
  * NIGH_ECANCELLED.
  */
 nigh_status nigh__pipeline_next(struct nigh__pipeline *pipeline, struct nigh__product *out, nigh_error *error);
+
+/* The product that comes so many after the last, where it is known by now and is one; else NULL.  Only a look. */
+const uint8_t *nigh__pipeline_ahead(const struct nigh__pipeline *pipeline, size_t count);
 
 /* Of what has come out so far; `empty` counts the documents that had nothing to give. */
 void nigh__pipeline_describe(const struct nigh__pipeline *pipeline, nigh_text_reader_info *info, uint64_t *empty);

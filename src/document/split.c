@@ -304,6 +304,7 @@ void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *ba
     nigh__batch_trim(splitter->context, batch);
     splitter->batch = batch;
     splitter->target = target;
+    splitter->passed_over = 0;
     splitter->source = SIZE_MAX;
     splitter->raw.begin = 0;
     batch->ledger = splitter->ledger;
@@ -388,6 +389,11 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
     }
     *out = splitter;
     return NIGH_OK;
+}
+
+void nigh__splitter_choose(struct nigh__splitter *splitter, bool (*wanted)(void *user, uint64_t number), void *user) {
+    splitter->wanted = wanted;
+    splitter->wanted_user = user;
 }
 
 void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_reader_info *info) {

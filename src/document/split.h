@@ -41,6 +41,12 @@ nigh_status nigh__splitter_open(const nigh_context *context, const char *const *
  */
 void nigh__splitter_fill(struct nigh__splitter *splitter, struct nigh__batch *batch, size_t target);
 
+/*
+ * From the next record on only those are taken in of which `wanted` says so, by number; others are passed over as
+ * those of other shards are, with all their problems.  It is asked by whoever fills a batch, several times for one.
+ */
+void nigh__splitter_choose(struct nigh__splitter *splitter, bool (*wanted)(void *user, uint64_t number), void *user);
+
 /* Fills in files, records, bytes_read, bytes_total, records_total and skipped. */
 void nigh__splitter_describe(const struct nigh__splitter *splitter, nigh_text_reader_info *info);
 void nigh__splitter_close(struct nigh__splitter *splitter); /* accepts NULL */

@@ -28,7 +28,8 @@ static nigh_text_format format_now(const struct nigh__splitter *splitter) {
 
 bool nigh__split_wanted(const struct nigh__splitter *splitter) {
     const nigh_text_reader_options *options = &splitter->options;
-    return options->shards == 0 || splitter->records % options->shards == options->shard;
+    if (options->shards != 0 && splitter->records % options->shards != options->shard) return false;
+    return splitter->wanted == NULL || splitter->wanted(splitter->wanted_user, splitter->records);
 }
 
 /* The name goes into a batch once, before the first record that has it. */
@@ -257,12 +258,14 @@ static bool is_over(const struct nigh__splitter *splitter) {
 static bool finish_early(struct nigh__splitter *splitter, struct nigh__place place, nigh_status *status,
                          nigh_error *error) {
     *status = NIGH_OK;
-    if (!splitter->pending.wanted)
+    if (!splitter->pending.wanted) {
         splitter->records++;
-    else if (is_over(splitter))
+        if (splitter->wanted != NULL) splitter->passed_over += splitter->pending.length;
+    } else if (is_over(splitter)) {
         *status = problem_over(splitter, place, error);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 

@@ -97,10 +97,15 @@ struct nigh__splitter {
     bool has_print;              /* where it has one */
     struct nigh__digits digits;  /* of the last id */
 
+    /* NULL, or which records are taken in, by their numbers; see split.h. */
+    bool (*wanted)(void *user, uint64_t number);
+    void *wanted_user;
+
     /* The batch being filled. */
     struct nigh__batch *batch;
     size_t target;
-    size_t source; /* place of the name in the batch; SIZE_MAX: not there yet */
+    uint64_t passed_over; /* bytes of records that nobody wants, since it was begun */
+    size_t source;        /* place of the name in the batch; SIZE_MAX: not there yet */
 
     uint64_t records, files, bytes_read, bytes_total, records_total;
     uint64_t skipped;   /* of folders and archives that are closed */
@@ -136,9 +141,13 @@ nigh_status nigh__split_source(struct nigh__splitter *splitter, nigh_error *erro
 
 static inline const char *nigh__split_name(const struct nigh__splitter *splitter) { return splitter->name.data; }
 
+/* So many bytes that are passed over take as long as one that is taken in: a batch ends, however little is wanted. */
+#define NIGH__SPLIT_PASSED 16u
+
 static inline bool nigh__split_full(const struct nigh__splitter *splitter) {
     const struct nigh__batch *batch = splitter->batch;
-    return batch->bytes.count + batch->problems.count * sizeof(nigh_error) >= splitter->target;
+    const size_t taken = batch->bytes.count + batch->problems.count * sizeof(nigh_error);
+    return taken + splitter->passed_over / NIGH__SPLIT_PASSED >= splitter->target;
 }
 
 /*

@@ -5,12 +5,13 @@
 /*
  * Until the end, or until it is known to be too long.  What another shard wants
  * is read too, unless it is a file of its own: whether it is broken decides on
- * the numbers of all that follows, and they are the same in every shard.
+ * the numbers of all that follows, and they are the same in every shard.  And where
+ * records are chosen, for all passes read the same bytes.
  */
 static nigh_status whole_collect(struct nigh__splitter *splitter, nigh_error *error) {
     struct nigh__feed *feed = splitter->text;
     const struct nigh__pending *pending = &splitter->pending;
-    bool needed = pending->wanted || feed != &splitter->feeds[FEED_FILE];
+    bool needed = pending->wanted || splitter->wanted != NULL || feed != &splitter->feeds[FEED_FILE];
     nigh_status status = NIGH_OK;
     while (status == NIGH_OK && needed && !pending->over) {
         status = nigh__feed_more(feed, error);

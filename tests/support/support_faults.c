@@ -13,7 +13,7 @@ static const nigh_file_system *real(void) { return nigh_file_system_posix(); }
 /* 0, or the error this call is to give. */
 static int fault(struct faulty_files *files, unsigned kind) {
     if ((files->kinds & kind) == 0) return 0;
-    uint64_t call = files->calls++;
+    uint64_t call = __atomic_fetch_add(&files->calls, 1, __ATOMIC_RELAXED);
     if (call != files->fail_at && !(files->sticky && call > files->fail_at)) return 0;
     if (files->failed_kind == 0) files->failed_kind = kind;
     return files->error;
