@@ -6,7 +6,8 @@
  *
  *     sequence   0  1  2  3  4  5  6 ...        the slot of sequence s is s mod slots
  *     FREE       the consumer is done with it   -> a thread that holds `reading` fills it
- *     BUSY       a thread works on it           -> DONE
+ *     FILLED     is in stock, in order          -> a thread or the consumer takes it
+ *     BUSY       one of them works on it        -> DONE
  *     DONE       waits for the consumer         -> FREE
  */
 #include "document/pipeline.h"
@@ -28,6 +29,7 @@
 #define LARGE_RECORD ((size_t)1 << 20) /* one at a time from here on */
 #define HUGE_RECORD ((size_t)4 << 20)  /* whoever worked on it begins anew, without the tables it took */
 #define LARGE_ARRAY ((size_t)4 << 20)  /* memory for more is given back */
+#define STOCK 2u                       /* slots that are filled before one of them is worked on */
 #define PATIENCE_NS 100000000L         /* the consumer asks so often whether to go on */
 
 enum item_kind { ITEM_PRODUCT, ITEM_EMPTY, ITEM_LEFT_OUT, ITEM_MISSING, ITEM_KEYLESS, ITEM_PROBLEM, ITEM_FAILURE };
@@ -41,7 +43,7 @@ struct item {
     enum nigh__sieved sieved; /* of one that is left out */
 };
 
-enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_DONE };
+enum slot_state { SLOT_FREE, SLOT_FILLED, SLOT_BUSY, SLOT_DONE };
 
 struct slot {
     enum slot_state state;
@@ -83,8 +85,10 @@ struct nigh__pipeline {
 
     pthread_mutex_t state;
     pthread_cond_t freed; /* a slot became FREE, or `stop` */
-    pthread_cond_t done;  /* a slot became DONE */
+    pthread_cond_t done;  /* a slot became DONE or FILLED */
     bool stop;            /* under `state` */
+    uint64_t next_work;   /* under `state`: the first FILLED slot, */
+    uint64_t stock;       /* and how many there are */
     size_t outstanding;   /* under `state`: bytes of all slots that are not FREE */
 
     /* The consumer's. */
@@ -231,63 +235,90 @@ static void fill_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
 
 /* ------------------------------------------------------------ threads -- */
 
-/* Waits until the slot is free and there is memory for it; false where all is to stop. */
-static bool claim_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
+/*
+ * Whether the slot is to be filled: it is free and there is memory for it.  Waits for that where nothing is in stock;
+ * false also where all is to stop.
+ */
+static bool claim_slot(struct nigh__pipeline *pipeline, const struct slot *slot) {
     pthread_mutex_lock(&pipeline->state);
-    while ((slot->state != SLOT_FREE || pipeline->outstanding > BUDGET) && !pipeline->stop)
+    while (pipeline->stock == 0 && (slot->state != SLOT_FREE || pipeline->outstanding > BUDGET) && !pipeline->stop)
         pthread_cond_wait(&pipeline->freed, &pipeline->state);
-    bool go_on = !pipeline->stop;
-    if (go_on) slot->state = SLOT_BUSY;
+    const bool claimed =
+        slot->state == SLOT_FREE && pipeline->outstanding <= BUDGET && pipeline->stock < STOCK && !pipeline->stop;
     pthread_mutex_unlock(&pipeline->state);
-    return go_on;
+    return claimed;
 }
 
-static void count_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
+/* The consumer is told, for he may be waiting for this very slot, which nobody else may come to. */
+static void stock_slot(struct nigh__pipeline *pipeline, struct slot *slot) {
     slot->bytes = slot->batch.bytes.count;
     pthread_mutex_lock(&pipeline->state);
     pipeline->outstanding += slot->bytes;
+    slot->state = SLOT_FILLED;
+    pipeline->stock++;
+    pthread_cond_signal(&pipeline->done);
     pthread_mutex_unlock(&pipeline->state);
 }
 
-/* The next batch of the input, in a slot of its own; NULL where there is no more. */
-static struct slot *read_slot(struct nigh__pipeline *pipeline) {
-    struct slot *slot = NULL;
+/* Fills slots, in the order of the input, until STOCK are in stock, or no slot is free, or there is no more. */
+static void read_slots(struct nigh__pipeline *pipeline) {
     pthread_mutex_lock(&pipeline->reading);
-    if (!pipeline->ended) {
-        slot = &pipeline->slots[pipeline->next_fill % pipeline->slot_count];
-        if (claim_slot(pipeline, slot)) {
-            fill_slot(pipeline, slot);
-            count_slot(pipeline, slot);
-            pipeline->next_fill++;
-            pipeline->ended = slot->batch.status != NIGH_OK;
-        } else {
-            slot = NULL;
-            pipeline->ended = true;
-        }
+    while (!pipeline->ended) {
+        struct slot *slot = &pipeline->slots[pipeline->next_fill % pipeline->slot_count];
+        if (!claim_slot(pipeline, slot)) break;
+        fill_slot(pipeline, slot);
+        pipeline->next_fill++;
+        pipeline->ended = slot->batch.status != NIGH_OK;
+        stock_slot(pipeline, slot);
     }
     pthread_mutex_unlock(&pipeline->reading);
+}
+
+/* The first slot in stock, now BUSY; NULL where there is none.  Under `state`. */
+static struct slot *slot_from_stock(struct nigh__pipeline *pipeline) {
+    if (pipeline->stock == 0 || pipeline->stop) return NULL;
+    struct slot *slot = &pipeline->slots[pipeline->next_work % pipeline->slot_count];
+    NIGH__ASSERT(slot->state == SLOT_FILLED);
+    slot->state = SLOT_BUSY;
+    pipeline->next_work++;
+    pipeline->stock--;
     return slot;
+}
+
+/* Works on a slot from the stock, if there is one; under `state`, which is given back meanwhile. */
+static bool work_from_stock(struct hand *hand) {
+    struct nigh__pipeline *pipeline = hand->pipeline;
+    struct slot *slot = slot_from_stock(pipeline);
+    if (slot == NULL) return false;
+    pthread_mutex_unlock(&pipeline->state);
+    work_on_slot(hand, slot);
+    pthread_mutex_lock(&pipeline->state);
+    NIGH__ASSERT(slot->state == SLOT_BUSY);
+    slot->state = SLOT_DONE;
+    pthread_cond_signal(&pipeline->done);
+    return true;
 }
 
 static void *hand_main(void *user) {
     struct hand *hand = user;
     struct nigh__pipeline *pipeline = hand->pipeline;
-    struct slot *slot;
-    while ((slot = read_slot(pipeline)) != NULL) {
-        work_on_slot(hand, slot);
+    bool is_over = false;
+    while (!is_over) {
+        read_slots(pipeline);
+        pthread_mutex_lock(&pipeline->reading);
+        const bool ended = pipeline->ended;
+        pthread_mutex_unlock(&pipeline->reading);
         pthread_mutex_lock(&pipeline->state);
-        NIGH__ASSERT(slot->state == SLOT_BUSY);
-        slot->state = SLOT_DONE;
-        pthread_cond_signal(&pipeline->done);
+        const bool worked = work_from_stock(hand);
+        is_over = pipeline->stop || (ended && !worked);
         pthread_mutex_unlock(&pipeline->state);
     }
     return NULL;
 }
 
-/* Where a thread cannot be started there is one fewer; where none can, the consumer works. */
+/* One hand is the consumer's.  Where a thread cannot be started there is one fewer; where none can, he does it all. */
 static void start_threads(struct nigh__pipeline *pipeline) {
-    if (pipeline->hand_count == 1) return;
-    for (uint32_t i = 0; i < pipeline->hand_count; i++) {
+    for (uint32_t i = 1; i < pipeline->hand_count; i++) {
         struct hand *hand = &pipeline->hands[i];
         hand->started = pthread_create(&hand->thread, NULL, hand_main, hand) == 0;
         pipeline->threads += hand->started;
@@ -310,17 +341,25 @@ static bool is_cancelled(struct nigh__pipeline *pipeline) {
     return nigh__reading_tick(&pipeline->progress, "reading", &pipeline->info);
 }
 
-/* Waits for a slot to be DONE; false where the caller does not want to. */
+/* Until a slot changes hands, but not for long: the consumer is to ask whether to go on.  Under `state`. */
+static void wait_a_while(struct nigh__pipeline *pipeline) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    (void)pthread_cond_timedwait(&pipeline->done, &pipeline->state, &until);
+}
+
+/*
+ * Waits for a slot to be DONE, and works on what is in stock instead of waiting; false where the caller does not want
+ * to.  He never reads, for then he could wait for input while what comes next is done.
+ */
 static bool await_slot(struct nigh__pipeline *pipeline, const struct slot *slot) {
     bool cancelled = false;
     pthread_mutex_lock(&pipeline->state);
     while (slot->state != SLOT_DONE && !cancelled) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += PATIENCE_NS;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        (void)pthread_cond_timedwait(&pipeline->done, &pipeline->state, &until);
+        if (!work_from_stock(&pipeline->hands[0])) wait_a_while(pipeline);
         if (slot->state == SLOT_DONE) break;
         pthread_mutex_unlock(&pipeline->state); /* the caller's function may take its time */
         cancelled = is_cancelled(pipeline);

@@ -7,10 +7,12 @@
  *          consumer       worked on   being filled
  *
  * There is no thread for reading: whoever is free takes the lock of the reader,
- * fills the next slot, gives the lock back, and works on what it has read.  So
+ * fills the next slot, gives the lock back, and works on the first that is filled.  So
  * every thread is busy while there is anything to do, and the reader, which must
  * go in order, is never asked by two.  A slot belongs to one thread at a time.
- * With one thread there are no threads at all: the consumer does the work.
+ * The consumer is one of the threads: he works on a slot that is filled where the one
+ * he needs is not done.  So there are no more threads than asked for, and half of what
+ * two of them make is in the caches of the core that takes it.
  *
  * Memory.  What is in the slots is counted, and no slot is filled while that is
  * over a budget; a large record is worked on by one thread at a time, for parsers

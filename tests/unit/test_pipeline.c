@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers of the pipeline: after a very large document they begin anew, and where that fails so does the reading. */
+/*
+ * Workers of the pipeline: after a very large document they begin anew, and where that fails so does the reading.
+ * What is done comes out though there is no more to read yet.
+ */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -8,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -128,10 +133,72 @@ static void no_worker_is_no_memory(void **state) {
     scratch_free(scratch);
 }
 
+/* ----------------------------------------------------------- slow input */
+
+#define BATCHES 9
+#define WAITS 20000 /* of a millisecond */
+
+/* Gives a document, which fills a batch, only when those before it have come out. */
+struct slow {
+    char *text;
+    int given;
+    _Atomic int taken;
+};
+
+static nigh_status slow_next(void *user, nigh_text *out, nigh_error *error) {
+    struct slow *slow = user;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    (void)error;
+    for (int i = 0; i < WAITS && slow->taken < slow->given; i++) (void)nanosleep(&moment, NULL);
+    if (slow->taken < slow->given) return NIGH_EIO;
+    if (slow->given == BATCHES) return NIGH_END;
+    slow->given++;
+    out->text = slow->text;
+    out->text_length = LARGE / 8;
+    return NIGH_OK;
+}
+
+static nigh_status run_slowly(struct office *office, struct slow *slow, uint32_t threads) {
+    const struct nigh__pipeline_work steps = {office, worker_new, worker_free, work, NULL};
+    nigh_source source;
+    nigh_text_reader *reader;
+    struct nigh__pipeline *pipeline = NULL;
+    struct nigh__product product;
+    nigh_error error;
+    nigh_source_init(&source);
+    source.user = slow;
+    source.next = slow_next;
+    assert_ok(nigh_text_reader_open_source(office->context, &source, NULL, &reader, &error), &error);
+    nigh_status status = nigh__pipeline_open(reader, &steps, threads, NULL, &pipeline, &error);
+    while (status == NIGH_OK) {
+        status = nigh__pipeline_next(pipeline, &product, &error);
+        slow->taken += status == NIGH_OK;
+    }
+    nigh__pipeline_close(pipeline);
+    nigh_text_reader_close(reader);
+    return status;
+}
+
+static void input_may_wait_for_output(void **state) {
+    (void)state;
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct office office = {.context = context_new(), .most = 100};
+        struct slow slow = {.text = malloc(LARGE / 8)};
+        assert_non_null(slow.text);
+        memset(slow.text, 'x', LARGE / 8);
+        assert_int_equal(run_slowly(&office, &slow, threads), NIGH_END);
+        assert_int_equal(slow.taken, BATCHES);
+        assert_int_equal(office.freed, office.made);
+        free(slow.text);
+        nigh_context_free(office.context);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_begin_anew),
         cmocka_unit_test(no_worker_is_no_memory),
+        cmocka_unit_test(input_may_wait_for_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
