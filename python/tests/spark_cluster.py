@@ -3,9 +3,13 @@
 one run on one core, while executors are killed in every phase, and over crowds and chains that nobody should hold.
 
 Each phase kills the executor it runs in, once: the task of the phase does so halfway, from inside.
+
+NIGH_COLLECTIONS names files of JSON lines with "text", separated by colons: they are compared like the generated ones.
 """
 
+import json
 import os
+import pathlib
 import random
 
 import pytest
@@ -60,6 +64,9 @@ COLLECTIONS = {
     "crowds": make_texts(1000, 12) + crowd(2500),
     "chains": [text for k in range(40) for text in [f"c{k} " + link for link in chain(60)]] + make_texts(600, 13),
 }
+for path in filter(None, os.environ.get("NIGH_COLLECTIONS", "").split(":")):
+    with open(path, encoding="utf-8") as lines:
+        COLLECTIONS[pathlib.Path(path).stem] = [json.loads(line)["text"] for line in lines]
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
