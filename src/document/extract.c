@@ -497,8 +497,8 @@ static nigh_status html_extract(struct job *job, struct nigh__span page, const s
     if (status != NIGH_OK) return status;
     if (!nuls_remove(extractor, &page)) return fail_memory(job);
     struct nigh__html_limits limits = {.max_depth = extractor->max_depth, .max_bytes = extractor->max_bytes};
-    status = nigh__html_text(extractor->context, &extractor->elements, page.text, page.length, &limits, &extractor->title,
-                             &extractor->text, job->error);
+    status = nigh__html_text(extractor->context, &extractor->elements, page.text, page.length, &limits,
+                             &extractor->title, &extractor->text, job->error);
     job->text = array_span(&extractor->text);
     return status;
 }
