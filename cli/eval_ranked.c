@@ -105,9 +105,9 @@ static void show_ranking(struct cli_sink *out, enum cli_eval_output output, cons
 
 /* ---------------------------------------------------------------- a page -- */
 
-#define MOST_TOPICS 100000u /* that the page looks at one by one */
-#define MOST_TOPIC_ROWS 10u /* of either end */
-#define NAME_SHOWN 60u      /* bytes */
+#define MOST_TOPICS 100000u          /* that the page looks at one by one */
+#define MOST_TOPIC_ROWS ((size_t)10) /* of either end */
+#define NAME_SHOWN 60u               /* bytes */
 
 /* Average precision of one topic. */
 struct topic {

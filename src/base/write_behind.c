@@ -26,7 +26,7 @@ struct nigh__write_behind {
 
 /* Called and returns with the lock held; not held while it writes. */
 static void write_piece(struct nigh__write_behind *behind) {
-    nigh_error error;
+    nigh_error error = {.status = NIGH_OK};
     nigh_status status = behind->status;
     pthread_mutex_unlock(&behind->lock);
     if (status == NIGH_OK)

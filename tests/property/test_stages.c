@@ -445,7 +445,8 @@ static void assert_narrow(const nigh_staged *staged) {
 /* Tasks that are done in order leave out low halves that do not count; a reader who needs them misses them. */
 static void test_left_out_keys(void **state) {
     static const struct kinds kinds = {.count = 40000, .templates = 9000, .changes = 5, .copies = 50};
-    const struct nigh__dedup_narrow narrow = {.numbers = NIGH__HALF_WORD_NUMBERS, .keys = 2 * NIGH__STRIP_KEYS};
+    const struct nigh__dedup_narrow narrow = {.numbers = NIGH__HALF_WORD_NUMBERS,
+                                              .keys = (uint64_t)2 * NIGH__STRIP_KEYS};
     struct world world;
     nigh_dedup_info info;
     nigh_error error;

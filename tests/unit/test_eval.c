@@ -681,23 +681,23 @@ static int add_topic(void *user, const char *name, size_t length, const nigh_eva
 }
 
 /* Topics by themselves come to what all of them do, and the caller may stop. */
-static void expect_topics(const nigh_eval_corpus *corpus, nigh_eval_ranking_options *options,
+static void expect_topics(const nigh_eval_corpus *corpus, const nigh_eval_ranking_options *usual,
                           const nigh_eval_ranking *all) {
     nigh_eval_ranking ranking = {.size = sizeof ranking};
     nigh_error error;
     struct topics topics = {0};
-    options->topic = add_topic;
-    options->user = &topics;
-    assert_ok(nigh_eval_ranking_measure(corpus, options, &ranking, &error), &error);
+    nigh_eval_ranking_options options = *usual;
+    options.topic = add_topic;
+    options.user = &topics;
+    assert_ok(nigh_eval_ranking_measure(corpus, &options, &ranking, &error), &error);
     assert_int_equal(topics.count, 3);
     assert_true(topics.seen[0] && topics.seen[1] && topics.seen[2]);
     assert_near(topics.map / 3, all->map);
     assert_near(topics.weighted_map / 3, all->weighted_map);
     assert_near(topics.rankings, (double)all->rankings);
     topics = (struct topics){.stop = 2};
-    assert_int_equal(nigh_eval_ranking_measure(corpus, options, &ranking, &error), NIGH_ECANCELLED);
+    assert_int_equal(nigh_eval_ranking_measure(corpus, &options, &ranking, &error), NIGH_ECANCELLED);
     assert_int_equal(topics.count, 2);
-    options->topic = NULL;
 }
 
 static void test_ranking(void **state) {
