@@ -243,7 +243,7 @@ bool cli_places_writable(struct cli_job *job, const struct cli_place *places, si
     for (size_t i = 0; i < count; i++) {
         if (places[i].path == NULL || is_writable(places[i].path)) continue;
         if (is_folder(places[i].path))
-            cli_set_error(job, NIGH_EIO, places[i].path, "cannot write: this is a folder; give the name of a file");
+            cli_set_error(job, NIGH_EIO, places[i].path, "cannot write: this names a folder; give the name of a file");
         else
             cli_set_system_error(job, errno, places[i].path, "write");
         (void)cli_fail(job);

@@ -62,9 +62,9 @@ for command in 'against -r 3 c.nigh new.hex' 'pairs -r 3 c.nigh' 'info c.nigh' '
 done
 refused "--stats 'docs/s' is in the folder 'docs', which is read" dedup docs -o d.jsonl --stats docs/s
 refused '--stats and --ids name the same file' index d.nigh new.hex --ids labels --stats labels
-expect_unchanged c.nigh 2 '' "nigh: 'c.nigh': cannot write: this is a folder; give the name of a file" -- "$NIGH" info c.nigh --stats c.nigh
+expect_unchanged c.nigh 2 '' "nigh: 'c.nigh': cannot write: this names a folder; give the name of a file" -- "$NIGH" info c.nigh --stats c.nigh
 refused "-o 'c.nigh/e.hex' is in the folder 'c.nigh', which is read" export c.nigh -o c.nigh/e.hex
-expect 2 '' "nigh: 'clean/': cannot write: this is a folder; give the name of a file" -- "$NIGH" dedup docs -o clean/
+expect 2 '' "nigh: 'clean/': cannot write: this names a folder; give the name of a file" -- "$NIGH" dedup docs -o clean/
 refused "-o 'docs/s.hex' is in the folder 'docs', which is read" sign --scheme simhash docs -o docs/s.hex
 # The first word of eval is no path.
 mkdir signatures
