@@ -51,8 +51,8 @@ static const struct cli_option options[] = {
                "the largest number of different words in a block (default 400)"),
     CLI_CHOICE_OR_FILE(0, "goal", PLACE(goal), PLACE(query_log), "GOAL", goal_names, "frequency",
                        "the words for which a new FILE should err least: each word counts as often as blocks have it, "
-                       "or all words count "
-                       "equally, or each counts as often as the queries in a file have it, one query a line"),
+                       "or all words count equally, or each counts as often as the queries in a file have it, one "
+                       "query a line"),
     CLI_NUMBER(0, "hashes", PLACE(hashes), "K", 1, 32, NULL,
                "bits that a word sets (default: chosen from the documents)"),
     CLI_NUMBER(0, "theta", PLACE(theta), "N", 1, UINT32_MAX, NULL,

@@ -156,7 +156,8 @@ extern const char *const cli_split_names[];
 #define CLI_SEED_OPTION(at) \
     CLI_NUMBER(0, "seed", (at) + offsetof(struct cli_signing, seed), CLI_NUMBER_OR_RANDOM, 0, \
                NIGH_ALL_64, NULL, \
-               "seed of the hashes (default 0); random: a secret one, against which nobody can craft texts; --stats shows it, and a collection keeps it")
+               "seed of the hashes (default 0); random: a secret one, against which nobody can craft texts; --stats " \
+               "shows it, and a collection keeps it")
 
 /* How a text as a whole becomes a signature, but for the hashes. */
 #define CLI_SCHEME_OPTIONS(at) \

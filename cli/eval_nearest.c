@@ -492,14 +492,19 @@ static const char *ring_rule(const void *from, size_t line) {
     return names[line];
 }
 
-static bool ring_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
-    const struct nearest *nearest = from;
+/* The value of a line, which lies at `place` in a ring. */
+static bool ring_at(const struct nearest *nearest, size_t place, size_t index, struct cli_chart_point *out) {
+    double value;
     if (index > nearest->values->rings.value) return false;
-    const nigh_eval_ring *ring = &nearest->rings[index];
-    *out = (struct cli_chart_point){(double)index, line == 0   ? ring->by_pessimistic
-                                                   : line == 1 ? ring->by_distance
-                                                               : ring->by_score};
+    memcpy(&value, (const char *)&nearest->rings[index] + place, sizeof value);
+    *out = (struct cli_chart_point){(double)index, value};
     return true;
+}
+
+static bool ring_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
+    static const size_t places[] = {offsetof(nigh_eval_ring, by_pessimistic), offsetof(nigh_eval_ring, by_distance),
+                                    offsetof(nigh_eval_ring, by_score)};
+    return ring_at(from, places[line], index, out);
 }
 
 static const char *ring_share(const void *from, size_t line) {
@@ -510,13 +515,9 @@ static const char *ring_share(const void *from, size_t line) {
 }
 
 static bool ring_share_point(const void *from, size_t line, size_t index, struct cli_chart_point *out) {
-    const struct nearest *nearest = from;
-    if (index > nearest->values->rings.value) return false;
-    const nigh_eval_ring *ring = &nearest->rings[index];
-    *out = (struct cli_chart_point){(double)index, line == 0   ? ring->seen
-                                                   : line == 1 ? ring->determined
-                                                               : ring->certain};
-    return true;
+    static const size_t places[] = {offsetof(nigh_eval_ring, seen), offsetof(nigh_eval_ring, determined),
+                                    offsetof(nigh_eval_ring, certain)};
+    return ring_at(from, places[line], index, out);
 }
 
 static void put_ring_rows(struct cli_sink *page, const struct nearest *nearest) {
