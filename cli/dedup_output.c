@@ -309,6 +309,16 @@ int cli_dedup_write(struct deduper *deduper) {
 
 /* -------------------------------------------------------------------- telling -- */
 
+/* Of texts, how alike they would have had to be: a reader may have hoped for more. */
+static void tell_all_kept(const struct deduper *deduper, const char *all) {
+    const char *threshold = deduper->values->threshold == NULL ? "0.8" : deduper->values->threshold;
+    if (deduper->documents && deduper->info.documents > 1 && deduper->options.method != NIGH_DEDUP_SIMHASH)
+        cli_note(deduper->job, "%s: no two are alike, all kept; --threshold below %s finds looser near-copies", all,
+                 threshold);
+    else
+        cli_note(deduper->job, "%s: no two are alike, all kept", all);
+}
+
 static void tell_found(const struct deduper *deduper) {
     const nigh_dedup_info *info = &deduper->info;
     struct cli_job *job = deduper->job;
@@ -320,7 +330,7 @@ static void tell_found(const struct deduper *deduper) {
         return;
     }
     if (gone == 0) {
-        cli_note(job, "%s: no two are alike, all kept", cli_counted(info->documents, one, many).text);
+        tell_all_kept(deduper, cli_counted(info->documents, one, many).text);
         return;
     }
     const char *stays = deduper->values->annotate ? "to keep" : "kept";

@@ -138,6 +138,8 @@ def _copy(opened: Any, target: str, mask: bytes) -> int:
 
 def _targets(files: list[str], output: str) -> list[str]:
     """One for each file, named as it is below the folder that all have in common."""
+    if output.endswith(".parquet") and not os.path.isdir(output):
+        raise InvalidError(f"'{output}' names a file; give a folder, which gets a file for each input")
     root = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
     names = [os.path.relpath(os.path.abspath(file), root) for file in files]
     targets = [os.path.join(output, name) for name in names]

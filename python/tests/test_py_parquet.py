@@ -85,6 +85,8 @@ def test_errors(tmp_path, files, capsys):
     (tmp_path / "t.txt").write_text("a text")
     code, said = run(files[0], tmp_path / "t.txt")
     assert code == 2 and "is no Parquet file" in said
+    code, said = run(files[0], "-o", tmp_path / "clean.parquet")
+    assert code == 2 and "names a file" in said and not (tmp_path / "clean.parquet").exists()
 
 
 def test_an_input_is_never_overwritten(tmp_path, files):
